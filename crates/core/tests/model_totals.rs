@@ -5,11 +5,16 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use headroom_core::model::{Model, Note, Reading};
+mod recorded_classes;
+
+use headroom_core::model::{Images, Model, Note, Reading};
 use serde_json::{Value, json};
 
+/// The model by code written by hand, or by the program of its class.
 fn read(config: &Value) -> Model {
-    Model::from_config("test", config).unwrap_or_else(|error| panic!("{config}: {error}"))
+    let by_hand = Model::from_config("test", config).ok().filter(|model| model.reading == Reading::Known);
+    let recorded = || Model::from_config_by("test", config, &recorded_classes::programs(), Images::None);
+    by_hand.map_or_else(recorded, Ok).unwrap_or_else(|error| panic!("{config}: {error}"))
 }
 
 #[test]

@@ -252,10 +252,10 @@ fn set_value(element: &Element, value: &str) {
         if !is_typing && input.value() != value {
             input.set_value(value);
         }
-    } else if let Some(area) = element.dyn_ref::<HtmlTextAreaElement>() {
-        if !texts::is_unsent(area) {
-            area.set_value(value);
-        }
+    } else if let Some(area) = element.dyn_ref::<HtmlTextAreaElement>()
+        && !texts::is_unsent(area)
+    {
+        area.set_value(value);
     }
 }
 

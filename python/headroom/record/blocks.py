@@ -56,6 +56,13 @@ class Recording:
             self.freed = {n for op in self.trace.ops for n, block in op.freed if block != "after"}
         return self.freed
 
+    def holds_input(self):
+        """Whether what the text's first layer reads is held until the model's forward ends: by a name of its own there, as
+        `inputs_embeds` is of most classes."""
+        stacks = self.plain.stacks
+        first = next(i for i, prefix in enumerate(self.plain.prefixes) if prefix.startswith(f"{stacks[-1]}."))
+        return self.plain.entries.get(first) not in self.freed_between()
+
     def wants(self, block):
         """Whether backward templates of a block are asked for."""
         index = block[1] if isinstance(block, tuple) else block

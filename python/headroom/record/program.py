@@ -100,7 +100,8 @@ class Recorder:
             before, layers, after = recording.blocks()
             wanted = range(recording.layers) if only is None else sorted(only)
             said[attention] = {
-                "inputs": recording.inputs(), "before": before.data(templates), "layers": {i: layers[i].data(templates) for i in wanted}, "after": after.data(templates),
+                "inputs": recording.inputs(), "holds": recording.holds_input(),
+                "before": before.data(templates), "layers": {i: layers[i].data(templates) for i in wanted}, "after": after.data(templates),
             }
         return renumbered({"said": said, "templates": templates.listed})
 
@@ -350,6 +351,7 @@ class Recorder:
             "before": before,
             "after": main["after"],
             "head": head,
+            **({"holds": True} if main["holds"] else {}),
             "backwards": merged["templates"],
         }
 
@@ -388,8 +390,10 @@ class Recorder:
             default = type(self.config)()
         except Exception:
             return {}
+        # How many layers there are is read by nothing in the program.
+        counts = set() if vision.has_images(self.config) else {"num_hidden_layers"}
         said = {}
-        for name in sorted(names):
+        for name in sorted(names | counts):
             value = variants.value_of(default, name, None)
             if isinstance(value, (int, float, str, bool)):
                 said[name] = value

@@ -57,7 +57,7 @@ impl Job {
     /// plan itself is always among them.
     pub fn alternatives(&self) -> Vec<Alternative> {
         let mut all = alternatives(&self.plan);
-        all.retain(|one| one.plan == self.plan || checks::contradictions(&one.plan, &self.model, &self.gpu).is_empty());
+        all.retain(|one| one.plan == self.plan || contradictions(&one.plan, &self.model, &self.gpu).is_empty());
         all
     }
 
@@ -83,7 +83,7 @@ fn resolve(plan: Plan, known: Option<&Job>, checked: Checked) -> Result<Job, Vec
         None => find_gpu(&plan.gpu).map_err(|problem| problems.push(problem)),
     };
     let (Ok(model), Ok(gpu)) = (model, gpu) else { return Err(problems) };
-    problems.extend(checks::contradictions(&plan, &model, &gpu));
+    problems.extend(contradictions(&plan, &model, &gpu));
     problems.extend(super::loss::unmodelled(&plan));
     problems.extend(super::numerics::rmsprop_in_bf16(&plan));
     problems.extend(checks::indivisible(&plan));
@@ -161,4 +161,9 @@ fn derive(plan: Plan, model: Arc<Model>, gpu: Gpu, instances: Vec<Instance>) -> 
         instances,
         plan,
     }
+}
+
+/// What cannot go together in `plan`.
+fn contradictions(plan: &Plan, model: &Model, gpu: &Gpu) -> Vec<Problem> {
+    checks::contradictions(plan, model, gpu, TrainerStep::of(plan).fuses_lm_head())
 }

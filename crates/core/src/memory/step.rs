@@ -308,11 +308,15 @@ pub(super) fn forward(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedM
     };
     prepare_attention(context, &job.model, hidden.element());
     context.zero3.iter().for_each(|modules| modules.step_through("rotary"));
+    let mut inputs_embeds = None;
     for layer in &weights.layers {
         context.keep_hidden_state(&hidden);
         tape.enter_layer(layer.tag);
         if let Some(called_with) = layer.recorded.as_ref().and_then(|block| run_between(context, block, &hidden)) {
             hidden = called_with;
+        }
+        if inputs_embeds.is_none() && layer.recorded.as_ref().is_some_and(RecordedBlock::holds_input) {
+            inputs_embeds = Some(hidden.clone());
         }
         let run = |x: &Tensor| {
             let is_checkpointed = layer.recorded.as_ref().is_none_or(RecordedBlock::is_checkpointed);
@@ -343,7 +347,7 @@ pub(super) fn forward(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedM
         out = projection.run(context, &out, Term::HeadInputs);
     }
     context.keep_hidden_state(&out);
-    drop((hidden, held));
+    drop((hidden, held, inputs_embeds));
     context.rotary.borrow_mut().clear();
     context.masks.borrow_mut().clear();
     if let (Some(modules), Some(module)) = (&context.zero3, model_module) {

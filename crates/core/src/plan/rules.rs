@@ -6,16 +6,15 @@ use super::{
     Offload, Plan, Problem, ProblemKind, ReferenceKind, Release, ShardingStrategy, Task, TrainerName,
 };
 use crate::gpu::Gpu;
-use crate::job::TrainerStep;
 use crate::model::{Model, ModelPart, ModuleKind, Role};
 
-/// Every contradiction of `plan`.
-pub(crate) fn contradictions(plan: &Plan, model: &Model, gpu: &Gpu) -> Vec<Problem> {
+/// Every contradiction of `plan`; `fuses_lm_head`: its trainer puts the head into the loss.
+pub(crate) fn contradictions(plan: &Plan, model: &Model, gpu: &Gpu, fuses_lm_head: bool) -> Vec<Problem> {
     let mut problems = within(plan);
     problems.extend(flash_attention(plan, gpu));
     problems.extend(positions(plan, model));
     problems.extend(frozen_table_unsharded(plan, model));
-    problems.extend(adapted_ends(plan, model));
+    problems.extend(adapted_ends(plan, model, fuses_lm_head));
     problems.extend(images(plan, model));
     problems.extend(frozen_parts(plan));
     problems
@@ -58,7 +57,7 @@ fn frozen_table_unsharded(plan: &Plan, model: &Model) -> Option<Problem> {
 
 /// Adapters and copies at a model's ends that were not run under the allocator: a head that they part from its embedding, and
 /// an adapter on the embedding, where parameters are gathered; the latter in recorded classes too.
-fn adapted_ends(plan: &Plan, model: &Model) -> Option<Problem> {
+fn adapted_ends(plan: &Plan, model: &Model, fuses_lm_head: bool) -> Option<Problem> {
     if plan.method == Method::Full || plan.task == Task::Inference {
         return None;
     }
@@ -69,8 +68,8 @@ fn adapted_ends(plan: &Plan, model: &Model) -> Option<Problem> {
         Framework::Ddp => (false, "", ""),
     };
     let on_table = adapts_table(plan, model);
-    let skips_adapters = TrainerStep::of(plan).fuses_lm_head()
-        && matches!(plan.task, Task::Sft | Task::Dpo | Task::Kto | Task::Grpo | Task::Rloo);
+    let skips_adapters =
+        fuses_lm_head && matches!(plan.task, Task::Sft | Task::Dpo | Task::Kto | Task::Grpo | Task::Rloo);
     if skips_adapters && targets_head(plan) {
         // "Applying a PEFT adapter to `lm_head` is not supported" (trl trainer/sft_trainer.py and others).
         contradiction("lora.target_modules", "trainer.version", "all-linear")

@@ -203,6 +203,9 @@ impl<'a> Runner<'a> {
             Action::Repeat(repeat) => self.repeat(repeat),
         }
         self.leaves(op);
+        if self.code.attends_until == Some(op.first) {
+            self.cache_keys();
+        }
         for freed in &op.frees {
             self.values.get_mut(*freed).into_iter().for_each(|value| drop(value.take()));
             self.free_list(*freed);
@@ -229,6 +232,22 @@ impl<'a> Runner<'a> {
                 }
             }
         }
+    }
+
+    /// Keys and values of a layer whose attention is in its own operators: when attention returns, those that the cache has made of
+    /// them stay.
+    fn cache_keys(&self) {
+        let (context, (heads, widths)) = (self.context, self.block.cached);
+        if heads == 0 || context.cache.is_none() {
+            return;
+        }
+        let element = if *context.autocast.borrow() { context.half } else { self.stream };
+        let [k, v] = widths.map(|width| {
+            let nothing = Tensor::new(&context.tape, context.passing(), dims(&[(Sym::One, 0)]), element);
+            let shape = [(Sym::B, context.batch), (Sym::K, heads), (Sym::S, context.length), (Sym::D, width)];
+            nothing.standing_for(dims(&shape), element)
+        });
+        remember(context, k, v);
     }
 
     fn linear(&mut self, op: &Op, shape: usize) {

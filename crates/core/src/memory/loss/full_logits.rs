@@ -2,11 +2,11 @@
 
 use super::super::activations::ForwardContext;
 use super::super::autograd::{ElementType, Sym, Tensor, cast, contiguous, custom, dims};
-use super::super::tasks::of_fp32_logits;
 use super::super::term::Term;
 use super::super::weights::LoadedModel;
 use super::head::logits;
 use super::output::{HeadOutput, scalar};
+use super::rows;
 use super::{metrics, positions};
 use crate::job::{Job, ShiftedLogits};
 use crate::model::ModelKind;
@@ -64,7 +64,7 @@ fn outputs(context: &ForwardContext, job: &Job, logits: Tensor) -> Tensor {
 fn dft_loss(context: &ForwardContext, job: &Job, logits: Tensor, hidden: Tensor) -> HeadOutput {
     drop(hidden);
     let outputs = outputs(context, job, logits);
-    let log_probs = of_fp32_logits(context, &outputs, context.length);
+    let log_probs = rows::of_fp32_logits(context, &outputs, context.length);
     let (shape, element) = (log_probs.shape(), log_probs.element());
     let label = context.label(Term::LogProbabilities, "loss");
     let loss = custom(

@@ -13,6 +13,7 @@ mod metrics;
 mod output;
 mod pooling;
 mod positions;
+mod rows;
 mod score;
 
 pub(super) use full_logits::of_logits as causal_loss;
@@ -23,6 +24,7 @@ pub(super) use liger::chunked_loss;
 pub(super) use output::{HeadOutput, mark_backward, scalar};
 pub(super) use pooling::{masked_pool, normalize, pool};
 pub(super) use positions::kept as kept_positions;
+pub(super) use rows::{Rows, rows_of, unbind};
 pub(super) use score::score_loss;
 
 use super::activations::ForwardContext;

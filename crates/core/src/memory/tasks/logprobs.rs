@@ -1,8 +1,8 @@
 //! Log-probabilities of given tokens, as DPO's and as TRL's reinforcement trainers take them.
 
 use super::super::activations::ForwardContext;
-use super::super::autograd::{Dim, ElementType, Recording, Shape, Sym, Tensor, cast, contiguous, custom, dims};
-use super::super::loss::{chunked_loss, logits, mark_backward};
+use super::super::autograd::{Dim, ElementType, Shape, Sym, Tensor, cast, contiguous, custom, dims};
+use super::super::loss::{Rows, chunked_loss, logits, mark_backward, rows_of, unbind};
 use super::super::phase::Phase;
 use super::super::term::Term;
 use super::models::Actor;
@@ -182,25 +182,6 @@ pub(super) fn sum(context: &ForwardContext, x: &Tensor) -> Tensor {
     )
 }
 
-/// Most rows that are taken one by one; more go in groups of equal size, which is the same but for moments.
-const MOST_ROWS: u64 = 64;
-
-/// A batch taken row by row.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Rows {
-    /// Of the answers' tokens in one row.
-    pub(super) shape: Shape,
-    /// How many rows.
-    pub(super) count: u64,
-}
-
-/// The rows that a loop over the batch sees.
-pub(super) fn rows_of(context: &ForwardContext, completion: u64) -> Rows {
-    let group = context.batch.div_ceil(MOST_ROWS).max(1);
-    let shape = dims(&[(Sym::Rows, group), (Sym::C, completion)]);
-    Rows { shape, count: context.batch.div_ceil(group).max(1) }
-}
-
 /// trl trainer/utils.py `selective_log_softmax`. 16-bit logits: row by row `log_softmax(row).gather(...)`, each row's
 /// result kept for backward. fp32 logits: `gather(logits)` less `logsumexp(row)`, which keeps the logits.
 pub(super) fn selective_log_softmax(context: &ForwardContext, x: &Tensor, completion: u64) -> Tensor {
@@ -227,15 +208,6 @@ pub(super) fn selective_log_softmax(context: &ForwardContext, x: &Tensor, comple
     )
 }
 
-/// Iterating over a tensor: views; backward stacks their gradients.
-pub(super) fn unbind(context: &ForwardContext, x: &Tensor, row: Shape, count: u64) -> Vec<Tensor> {
-    let recording = Recording::begin(&context.tape, &[x]);
-    let (whole, element) = (x.shape(), x.element());
-    let gradients = context.label(Term::LogitsGradients, "");
-    let rows = (0..count).map(|_| x.detach().view(row)).collect();
-    recording.finish_many(rows, move |call| [Some(Tensor::new(call.tape, gradients, whole, element))].into())
-}
-
 /// `gather(row) - logsumexp(row)`: keeps the row; one more of its size while the exponentials exist, forward and back.
 fn log_sum_exp(context: &ForwardContext, x: &Tensor, shape: Shape) -> Tensor {
     let (whole, element) = (x.shape(), x.element());
@@ -257,59 +229,6 @@ fn log_sum_exp(context: &ForwardContext, x: &Tensor, shape: Shape) -> Tensor {
             let of_gather = Tensor::new(call.tape, gradients, whole, element);
             drop(of_gather);
             [Some(product)].into()
-        },
-    )
-}
-
-/// [`selective_log_softmax`] of fp32 logits that nothing else holds: `gather` takes all rows at once and keeps the logits until
-/// the rows' `logsumexp`, which came after it, have had their gradients.
-pub(in crate::memory) fn of_fp32_logits(context: &ForwardContext, x: &Tensor, length: u64) -> Tensor {
-    let Rows { shape: picked_row, count } = rows_of(context, length);
-    let row = picked_row.with(Dim::new(Sym::V, x.shape().width()));
-    let (whole, element) = (x.shape(), x.element());
-    let (label, gradients) = (context.label(Term::LogProbabilities, ""), context.label(Term::LogitsGradients, ""));
-    let shape = dims(&[(Sym::B, context.batch), (Sym::C, length)]);
-    let picked = custom(
-        &context.tape,
-        &[x],
-        |recording| {
-            recording.save(x);
-            Tensor::new(&context.tape, label, shape, element)
-        },
-        move |call| [Some(Tensor::new(call.tape, gradients, whole, element))].into(),
-    );
-    let exponentials = context.label(Term::LogProbabilities, "exponentials");
-    let log_sum = |one: &Tensor| {
-        custom(
-            &context.tape,
-            &[one],
-            |recording| {
-                recording.save(one);
-                context.tape.moment(exponentials, row, element);
-                Tensor::new(&context.tape, label, picked_row, element)
-            },
-            move |call| {
-                // `grad * (self - result).exp()` (FunctionsManual.cpp `logsumexp_backward`).
-                let new = || Tensor::new(call.tape, gradients, row, element);
-                let (difference, exponentials) = (new(), new());
-                let product = new();
-                drop((exponentials, difference));
-                [Some(product)].into()
-            },
-        )
-    };
-    let mut inputs: Vec<Tensor> = unbind(context, x, row, count).iter().map(log_sum).collect();
-    inputs.push(picked);
-    custom(
-        &context.tape,
-        &inputs.iter().collect::<Vec<_>>(),
-        |_| Tensor::new(&context.tape, label, shape, element),
-        move |call| {
-            let last = call.needs.len().saturating_sub(1);
-            let view = |(i, need): (usize, &bool)| {
-                need.then(|| if i == last { call.grad.clone() } else { call.grad.view(picked_row) })
-            };
-            call.needs.iter().enumerate().map(view).collect()
         },
     )
 }

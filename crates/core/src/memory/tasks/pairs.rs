@@ -5,9 +5,9 @@ use super::super::activations::ForwardContext;
 use super::super::autograd::{
     Dim, ElementType, Label, LayerTag, Recording, Shape, Sym, Tensor, cast, contiguous, custom, dims,
 };
-use super::super::loss::{FusedHead, PerToken, fused_lm_head, logits, mark_backward, scalar};
+use super::super::loss::{FusedHead, PerToken, fused_lm_head, logits, mark_backward, scalar, unbind};
 use super::super::term::Term;
-use super::logprobs::{enter_loss, gather, log_softmax, slice, sum, unbind};
+use super::logprobs::{enter_loss, gather, log_softmax, slice, sum};
 use super::models::Actor;
 use crate::job::{AnswerLogits, ChosenLoss, Job};
 use std::rc::Rc;

@@ -3,11 +3,9 @@
 
 use super::super::activations::ForwardContext;
 use super::super::autograd::{Dim, ElementType, Recording, Sym, Tensor, cast, custom, dims};
-use super::super::loss::{FusedHead, fused_lm_head, logits, mark_backward};
+use super::super::loss::{FusedHead, fused_lm_head, logits, mark_backward, rows_of, unbind};
 use super::super::term::Term;
-use super::logprobs::{
-    contiguous_hidden, divide, enter_loss, entropy_of, rows_of, selective_log_softmax, slice, unbind,
-};
+use super::logprobs::{contiguous_hidden, divide, enter_loss, entropy_of, selective_log_softmax, slice};
 use super::models::Actor;
 use std::rc::Rc;
 

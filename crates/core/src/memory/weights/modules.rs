@@ -112,6 +112,8 @@ pub(in crate::memory) struct LayerWeights {
 pub(in crate::memory) struct RecordedBlock {
     pub(in crate::memory) of: Arc<Recorded>,
     pub(in crate::memory) part: Part,
+    /// Of a layer: heads of keys and values, and the width of each.
+    pub(in crate::memory) cached: (u64, [u64; 2]),
     /// By module, as the block lists them.
     pub(in crate::memory) owners: Vec<OwnerWeights>,
 }

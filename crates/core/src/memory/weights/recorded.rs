@@ -17,7 +17,10 @@ impl Builder<'_> {
         (modules, layer): (&[Module], Option<&Layer>),
         place: Place,
     ) -> RecordedBlock {
-        let mut block = RecordedBlock { of: Arc::clone(of), part, owners: Vec::new() };
+        let attention = layer.map(|layer| &layer.attention);
+        let cached = attention.map(|one| (one.num_key_value_heads, [one.head_dim, one.value_head_dim]));
+        let cached = cached.unwrap_or_default();
+        let mut block = RecordedBlock { of: Arc::clone(of), part, cached, owners: Vec::new() };
         // What a parameter takes hangs on no batch.
         let sizes = Sizes::of(of, BatchSizes::ONE);
         let owners = match part {
@@ -124,6 +127,12 @@ impl RecordedBlock {
     /// Whether gradient checkpointing runs it again.
     pub(in crate::memory) fn is_checkpointed(&self) -> bool {
         !matches!(self.part, Part::Layer(layer) if !self.of.program.checkpoints(layer))
+    }
+
+    /// Whether it is a layer of text whose input the model holds, should it be the first.
+    pub(in crate::memory) fn holds_input(&self) -> bool {
+        let program = &self.of.program;
+        program.holds_input && matches!(self.part, Part::Layer(layer) if !program.is_of_tower(layer))
     }
 
     /// Whether it is a layer of a tower.

@@ -1,4 +1,4 @@
-//! GLM-4 (`glm`, `glm4`), GLM-4.5 (`glm4_moe`), and ChatGLM2, ChatGLM3 and GLM-4 under their own code (`chatglm`).
+//! GLM-4 (`glm4`), GLM-4.5 (`glm4_moe`), and ChatGLM2, ChatGLM3 and GLM-4 under their own code (`chatglm`).
 
 use crate::model::behaviour::Behaviour;
 use crate::model::config::{Config, ConfigError, HEAD_WIDTH, HEADS};
@@ -24,39 +24,27 @@ const GLM: Defaults = Defaults {
     ..LLAMA
 };
 
-/// `glm`.
-pub(super) fn glm(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
-    dense(config, &GLM, 0.5, false)
-}
-
-/// `glm4`: GLM with a further norm after each branch.
+/// `glm4`: a further norm after each branch.
 pub(super) fn glm4(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
-    dense(config, &GLM, 0.5, true)
+    dense(config, &GLM, 0.5)
 }
 
 /// `glm4v_text`: GLM-4.1V's text part.
 pub(super) fn glm4v_text(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
-    dense(config, &Defaults { head_dim: None, max_position_embeddings: Some(32_768), ..GLM }, 1.0, true)
+    dense(config, &Defaults { head_dim: None, max_position_embeddings: Some(32_768), ..GLM }, 1.0)
 }
 
-fn dense(
-    config: &Config<'_>,
-    defaults: &Defaults,
-    rotary_factor: f64,
-    sandwich: bool,
-) -> Result<Model, Box<ConfigError>> {
+fn dense(config: &Config<'_>, defaults: &Defaults, rotary_factor: f64) -> Result<Model, Box<ConfigError>> {
     let f = Figures::read(config, defaults)?;
     let h = f.hidden_size;
     let mut modules = separate_attention(&f, AttentionBias::qkv(config.flag(&["attention_bias"], true)?), "o_proj");
     modules.extend(fused_gated_mlp(h, f.intermediate_size));
     modules.extend(two_norms(h));
-    if sandwich {
-        modules.push(norm("post_self_attn_layernorm", Role::PostAttentionNorm, h));
-        modules.push(norm("post_mlp_layernorm", Role::PostFeedForwardNorm, h));
-    }
+    modules.push(norm("post_self_attn_layernorm", Role::PostAttentionNorm, h));
+    modules.push(norm("post_mlp_layernorm", Role::PostFeedForwardNorm, h));
     let feed_forward = FeedForward::Dense(Mlp::fused(f.intermediate_size, f.activation));
     let layer = Layer {
-        residual: if sandwich { Residual::SandwichNorm } else { Residual::PreNorm },
+        residual: Residual::SandwichNorm,
         ..pre_norm_layer(modules, partly_rotary(config, &f, rotary_factor)?, feed_forward)
     };
     Ok(f.model(Parts {

@@ -1,10 +1,10 @@
-//! GPT-2 and GPT-BigCode (StarCoder-1, SantaCoder): learned positions, fused q, k, v, LayerNorm, dropout by default.
+//! GPT-2: learned positions, fused q, k, v, LayerNorm, dropout by default.
 
 use crate::model::behaviour::Behaviour;
 use crate::model::config::{Config, ConfigError};
-use crate::model::structure::{Attention, FeedForward, Layer, Mlp, Model, Module, NormKind, Projection, Role};
+use crate::model::structure::{Attention, FeedForward, Layer, Mlp, Model, NormKind, Projection, Role};
 
-use super::blocks::{conv1d, embedding, layer_norm, linear, pre_norm_layer, rotary_attention};
+use super::blocks::{conv1d, embedding, layer_norm, pre_norm_layer, rotary_attention};
 use super::figures::{Defaults, Figures, LLAMA, Parts};
 
 const GPT2: Defaults = Defaults {
@@ -26,44 +26,29 @@ pub(super) fn gpt2(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let f = Figures::read(config, &GPT2)?;
     let f = Figures { num_key_value_heads: f.num_attention_heads, ..f };
     let behaviour = Behaviour { softmax_in_fp32: false, keeps_branches: true, ..Behaviour::default() };
-    Ok(Model { behaviour, ..decoder(config, &f, conv1d)? })
-}
-
-/// `gpt_bigcode`: one key and value head for all (`multi_query`), ordinary linear layers.
-pub(super) fn gpt_bigcode(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
-    let f = Figures::read(config, &Defaults { activation: "gelu_pytorch_tanh", ..GPT2 })?;
-    let multi_query = config.flag(&["multi_query"], true)?;
-    let f = Figures { num_key_value_heads: if multi_query { 1 } else { f.num_attention_heads }, ..f };
-    decoder(config, &f, |name, role, d_in, d_out| linear(name, role, d_in, d_out, true))
-}
-
-fn decoder(
-    config: &Config<'_>,
-    f: &Figures,
-    linear: impl Fn(&'static str, Role, u64, u64) -> Module,
-) -> Result<Model, Box<ConfigError>> {
     let (h, inner) = (f.hidden_size, f.intermediate_size);
     let positions = f.max_position_embeddings.unwrap_or(1_024);
     let modules = vec![
         layer_norm("ln_1", Role::InputNorm, h),
-        linear("attn.c_attn", Role::QueryKeyValue, h, h + 2 * f.key_value_width()),
-        linear("attn.c_proj", Role::Output, h, h),
+        conv1d("attn.c_attn", Role::QueryKeyValue, h, h + 2 * f.key_value_width()),
+        conv1d("attn.c_proj", Role::Output, h, h),
         layer_norm("ln_2", Role::FeedForwardNorm, h),
-        linear("mlp.c_fc", Role::Up, h, inner),
-        linear("mlp.c_proj", Role::Down, inner, h),
+        conv1d("mlp.c_fc", Role::Up, h, inner),
+        conv1d("mlp.c_proj", Role::Down, inner, h),
     ];
-    let attention = Attention { projection: Projection::Fused, rotary_dim: 0, ..rotary_attention(f) };
+    let attention = Attention { projection: Projection::Fused, rotary_dim: 0, ..rotary_attention(&f) };
     let layer = Layer {
         norm: NormKind::LayerNorm,
         residual_dropout: config.probability(&["resid_pdrop"], 0.1)?,
         ..pre_norm_layer(modules, attention, FeedForward::Dense(Mlp::plain(inner, f.activation)))
     };
-    let model = f.model(Parts {
+    let parts = Parts {
         token_embedding: "wte",
         further_embeddings: vec![embedding("wpe", Role::PositionEmbedding, positions, h)],
         layers: f.uniform(layer),
         final_modules: vec![layer_norm("ln_f", Role::FinalNorm, h)],
         ..Parts::default()
-    });
+    };
+    let model = f.model_with(behaviour, parts);
     Ok(Model { embedding_dropout: config.probability(&["embd_pdrop"], 0.1)?, ..model })
 }

@@ -135,22 +135,6 @@ pub(super) fn smollm3(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     ))
 }
 
-/// `internlm3`: Llama's class, its biases under two names.
-pub(super) fn internlm3(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
-    let defaults = Defaults {
-        vocab_size: 128_512,
-        intermediate_size: Some(10_240),
-        num_hidden_layers: 48,
-        num_key_value_heads: Some(2),
-        head_dim: Some(128),
-        max_position_embeddings: Some(32_768),
-        ..LLAMA
-    };
-    let f = Figures::read(config, &defaults)?;
-    let bias = AttentionBias::all(config.flag(&["attention_bias", "qkv_bias"], false)?);
-    Ok(decoder(&f, &Shape { bias, mlp_bias: config.flag(&["mlp_bias", "bias"], false)?, ..Shape::default() }))
-}
-
 /// `window` where a layer slides.
 pub(super) fn windows(sliding: &[bool], window: Option<u64>) -> Vec<Option<u64>> {
     sliding.iter().map(|slides| window.filter(|_| *slides)).collect()

@@ -21,7 +21,6 @@ mod glm;
 mod gpt;
 mod gpt_neox;
 mod gpt_oss;
-mod gptj;
 mod granite;
 mod internlm;
 mod llama;
@@ -222,21 +221,16 @@ const READERS: &[(&str, Reader)] = &[
     ("gemma", gemma::gemma),
     ("gemma2", gemma::gemma2),
     ("gemma3_text", gemma::gemma3),
-    ("glm", glm::glm),
     ("glm4", glm::glm4),
     ("glm4_moe", glm::glm4_moe),
     ("glm4v_text", glm::glm4v_text),
     ("gpt2", gpt::gpt2),
-    ("gpt_bigcode", gpt::gpt_bigcode),
-    ("gpt_neo", gptj::gpt_neo),
     ("gpt_neox", gpt_neox::gpt_neox),
     ("gpt_oss", gpt_oss::gpt_oss),
-    ("gptj", gptj::gptj),
     ("granite", granite::granite),
     ("granitemoe", granite::granitemoe),
     ("internlm", internlm::internlm),
     ("internlm2", internlm::internlm2),
-    ("internlm3", llama::internlm3),
     ("kimi_k2", deepseek::deepseek_v3),
     ("llama", llama::llama),
     ("minicpm", granite::minicpm),
@@ -246,7 +240,6 @@ const READERS: &[(&str, Reader)] = &[
     ("mixtral", mistral::mixtral),
     ("mllama_text_model", mllama::mllama_text),
     ("nemotron", nemotron::nemotron),
-    ("olmo", olmo::olmo),
     ("olmo2", olmo::olmo2),
     ("olmo3", olmo::olmo3),
     ("olmoe", olmo::olmoe),
@@ -297,7 +290,8 @@ pub(super) fn model_type_of(architecture: &str) -> Option<&'static str> {
     let class = ["ForCausalLM", "LMHeadModel", "ForMaskedLM", "ForSequenceClassification", "Model"]
         .iter()
         .find_map(|suffix| architecture.strip_suffix(suffix))?;
-    known_model_types().find(|name| plain(name) == plain(class))
+    let mut known = known_model_types().chain(MEASURED.iter().copied());
+    known.find(|name| plain(name) == plain(class))
 }
 
 /// The class of a multimodal model's text part, where the part does not say it itself.

@@ -1,37 +1,16 @@
-//! OLMo (norms without weights), OLMo-2 and -3 (norms after the branches, over whole projections), OLMoE.
+//! OLMo-2 and -3 (norms after the branches, over whole projections), OLMoE.
 
 use crate::model::config::{Config, ConfigError, EXPERTS};
 use crate::model::structure::{Attention, FeedForward, Layer, Mlp, Model, NormKind, QkNorm, Residual, Role};
 
 use super::blocks::{
-    AttentionBias, bare_norm, gated_mlp, layer_runs, norm, pre_norm_layer, qk_norms, rotary_attention,
-    separate_attention,
+    AttentionBias, gated_mlp, layer_runs, norm, pre_norm_layer, qk_norms, rotary_attention, separate_attention,
 };
 use super::experts::{Mixture, experts_per_tok};
 use super::figures::{Defaults, Figures, LLAMA, Parts, sliding_layers, window};
 use super::llama::{self, Shape, windows};
 
 const OLMO: Defaults = Defaults { vocab_size: 50_304, ..LLAMA };
-
-/// `olmo`.
-pub(super) fn olmo(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
-    let f = Figures::read(config, &OLMO)?;
-    let h = f.hidden_size;
-    let bias = AttentionBias::all(config.flag(&["attention_bias"], false)?);
-    let mut modules = separate_attention(&f, bias, "o_proj");
-    modules.extend(gated_mlp("mlp", h, f.intermediate_size, false));
-    modules.push(bare_norm("input_layernorm", Role::InputNorm, h));
-    modules.push(bare_norm("post_attention_layernorm", Role::FeedForwardNorm, h));
-    let feed_forward = FeedForward::Dense(Mlp::gated(f.intermediate_size, f.activation));
-    // The class upcasts to fp32 before one fused kernel; single operators are the nearest kind that keeps fp32 copies.
-    let norm = NormKind::PythonLayerNorm;
-    let layer = Layer { norm, ..pre_norm_layer(modules, rotary_attention(&f), feed_forward) };
-    Ok(f.model(Parts {
-        layers: f.uniform(layer),
-        final_modules: vec![bare_norm("norm", Role::FinalNorm, h)],
-        ..Parts::default()
-    }))
-}
 
 /// `olmo2`.
 pub(super) fn olmo2(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use headroom_torch::Operator;
 
 use super::Region;
+use super::signs::Sign;
 
 /// A stretch of the forward: what runs before the layers, a layer, or what runs behind them.
 #[derive(Debug, Clone, PartialEq)]
@@ -96,6 +97,8 @@ pub(crate) struct Code {
     pub(crate) ops: Vec<Op>,
     /// How many values there are.
     pub(crate) values: usize,
+    /// Where attention is in operators of its own: the first output of the last of them.
+    pub(crate) attends_until: Option<usize>,
     /// The residual stream that it takes is wider than the model's dtype, which it casts it to.
     pub(crate) narrows_stream: bool,
 }
@@ -121,6 +124,7 @@ pub(crate) struct Op {
     pub(crate) frees: Vec<usize>,
     pub(crate) cast: Autocast,
     pub(crate) region: Region,
+    pub(super) sign: Sign,
     /// Of each output: whether backward reads it.
     pub(crate) kept: Vec<bool>,
 }
@@ -214,6 +218,15 @@ impl Code {
             }
         }
         found
+    }
+
+    /// The first output of the last operator of attention, where no operator is attention itself.
+    pub(super) fn end_of_attention(&self) -> Option<usize> {
+        if self.all().iter().any(|op| matches!(op.action, Action::Attention(_))) {
+            return None;
+        }
+        let of_attention = |op: &&Op| matches!(op.region, Region::Attention | Region::AttentionOutput);
+        self.ops.iter().rev().find(of_attention).map(|op| op.first)
     }
 
     /// Every operator, those of loops once.

@@ -133,6 +133,7 @@ fn one(
         stacks,
         inputs,
         packs: written.packs,
+        holds_input: written.holds,
         head: Head { name, bias, softcaps, scales, upcasts },
         before,
         layers,

@@ -7,6 +7,7 @@ use serde_json::{Map, Value as Json};
 
 use super::functions::{self, Found, Function};
 use super::regions::Region;
+use super::signs::Sign;
 use super::{Action, Attend, Autocast, Code, Dimension, Op, Owner, RESIDUAL, Repeat, Value, format};
 
 /// Most operators of a block.
@@ -95,9 +96,11 @@ impl<'a> Builder<'a> {
             ops,
             values,
             narrows_stream,
+            attends_until: None,
             read_by_layer: BTreeSet::new(),
         };
         code.read_by_layer = code.numbers_read();
+        code.attends_until = code.end_of_attention();
         Ok(code)
     }
 
@@ -182,7 +185,8 @@ impl<'a> Builder<'a> {
         let collect = at(here, self.lists(list("collect")?, first))?;
         let (region, cast) = (Region::Other, Autocast::Passes);
         let action = Action::Repeat(Box::new(Repeat { times, carry, collect, ops }));
-        Ok(Op { action, module: None, inputs: Vec::new(), first, frees: Vec::new(), cast, region, kept: Vec::new() })
+        let (frees, kept) = (Vec::new(), Vec::new());
+        Ok(Op { action, module: None, inputs: Vec::new(), first, frees, cast, region, sign: Sign::Other, kept })
     }
 
     /// The lists that a loop whose values begin at `first` makes of some of them: each has a number of its own behind those.
@@ -257,7 +261,8 @@ impl<'a> Builder<'a> {
         self.reads_lists(&action, &inputs)?;
         let frees = self.numbered(frees, module)?;
         let cast = autocast(&function.name);
-        Ok(Op { action, module, inputs, first, frees, cast, region: Region::Other, kept })
+        let (region, sign) = (Region::Other, Sign::of(&function.name));
+        Ok(Op { action, module, inputs, first, frees, cast, region, sign, kept })
     }
 
     /// The shape of a value, where it is known.

@@ -166,7 +166,9 @@ impl<'a> Figures<'a> {
 
     /// How many layers there are.
     pub(super) fn layers(&self) -> Found<usize> {
-        for key in LAYERS {
+        // What the config says goes first, under whatever name.
+        let said = LAYERS.iter().filter(|key| self.given(key).is_some());
+        for key in said.chain(LAYERS) {
             if let Some(count) = self.optional(key)? {
                 let whole = Some(count).filter(|count| (1.0..=MOST_LAYERS).contains(count) && count.fract() == 0.0);
                 let why = || ConfigError::new(*key, format!("must be a whole number from 1 to {MOST_LAYERS}"));

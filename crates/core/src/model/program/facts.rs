@@ -5,7 +5,7 @@ use super::config::Figures;
 use super::{Action, BatchSizes, Code, Owner, Recorded, SLIDING_MASK};
 use crate::model::config::ConfigError;
 use crate::model::structure::{
-    Activation, Attention, Experts, ExpertsForm, FeedForward, Mlp, ModelPart, Module, ModuleKind, Projection, Role,
+    Attention, Experts, ExpertsForm, FeedForward, Mlp, ModelPart, Module, ModuleKind, Projection, QkNorm, Role,
 };
 
 /// Keys that say how many experts a token visits.
@@ -21,6 +21,8 @@ pub(super) struct Facts<'a> {
     visited: u64,
     /// Tokens that a windowed layer looks back.
     window: Option<u64>,
+    /// Heads and those of keys and values, where no layer has attention as one operator, which would say it.
+    heads: Option<(u64, u64)>,
 }
 
 impl<'a> Facts<'a> {
@@ -33,7 +35,8 @@ impl<'a> Facts<'a> {
         let hidden = figures.optional("hidden_size")?.or(figures.optional("n_embd")?).or(figures.optional("d_model")?);
         let hidden = hidden.filter(|hidden| *hidden >= 1.0).map(|hidden| hidden as u64);
         let window = figures.optional("sliding_window")?.filter(|window| *window >= 1.0).map(|window| window as u64);
-        Ok(Self { recorded, dims, hidden, visited: visited.unwrap_or(1.0).max(1.0) as u64, window })
+        let heads = if recorded.program.attends() { None } else { heads(figures)? };
+        Ok(Self { recorded, dims, hidden, visited: visited.unwrap_or(1.0).max(1.0) as u64, window, heads })
     }
 
     fn dim(&self, dim: usize) -> u64 {
@@ -44,6 +47,21 @@ impl<'a> Facts<'a> {
         let dims = self.recorded.shapes().get(shape);
         dims.into_iter().flatten().map(|dim| self.dim(*dim)).collect()
     }
+}
+
+/// Heads, and heads of keys and values, as the config says them.
+fn heads(figures: &Figures<'_>) -> Result<Option<(u64, u64)>, Box<ConfigError>> {
+    let first = |keys: &[&str]| {
+        for key in keys {
+            if let Some(count) = figures.optional(key)?.filter(|count| *count >= 1.0) {
+                return Ok::<_, Box<ConfigError>>(Some(count as u64));
+            }
+        }
+        Ok(None)
+    };
+    let all = first(&["num_attention_heads", "n_head", "n_heads", "num_heads", "attention_heads"])?;
+    let shared = first(&["num_key_value_heads", "num_kv_heads"])?;
+    Ok(all.map(|all| (all, shared.unwrap_or(all))))
 }
 
 /// Modules with their exact shapes, without buffers; `part`: of those of a layer, as against those that stand by themselves.
@@ -102,9 +120,9 @@ fn role(owner: &Owner, kind: &ModuleKind) -> Role {
             ("qkv_proj" | "query_key_value" | "c_attn" | "qkv", _) => Role::QueryKeyValue,
             ("o_proj" | "out_proj", _) => Role::Output,
             ("gate_proj" | "w1", _) => Role::Gate,
-            ("up_proj" | "w3" | "fc1" | "c_fc", _) => Role::Up,
+            ("up_proj" | "w3" | "fc1" | "c_fc" | "fc_in" | "dense_h_to_4h", _) => Role::Up,
             ("gate_up_proj", _) => Role::GateUp,
-            ("down_proj" | "w2" | "fc2", _) => Role::Down,
+            ("down_proj" | "w2" | "fc2" | "fc_out" | "dense_4h_to_h", _) => Role::Down,
             ("router" | "gate", _) => Role::Router,
             _ => Role::Other,
         },
@@ -124,25 +142,34 @@ fn role(owner: &Owner, kind: &ModuleKind) -> Role {
     }
 }
 
-/// Attention as the block's operator has it; of none where it has no such operator.
-pub(super) fn attention(facts: &Facts<'_>, code: &Code) -> Attention {
+/// Attention as the block's operator has it, or as the config says it where the class runs it in operators of its own; of none else.
+pub(super) fn attention(facts: &Facts<'_>, code: &Code, modules: &[Module]) -> Attention {
     let attend = code.all().into_iter().find_map(|op| match &op.action {
         Action::Attention(attend) => Some(&**attend),
         _ => None,
     });
-    let size = |of: fn(&super::Attend) -> usize| attend.map_or(0, |attend| facts.dim(of(attend)));
-    let head_dim = size(|attend| attend.width);
+    let attends = modules.iter().any(|module| module.name.contains("attn") || module.name.contains("attention"));
+    let (heads, kv_heads) = facts.heads.filter(|_| attends).unwrap_or_default();
+    let own_width = facts.hidden.unwrap_or(0).checked_div(heads).unwrap_or(0);
+    let size = |of: fn(&super::Attend) -> usize, own: u64| attend.map_or(own, |attend| facts.dim(of(attend)));
+    let head_dim = size(|attend| attend.width, own_width);
+    let of_query = modules.iter().find(|module| module.role == Role::QueryNorm).map(|module| &module.kind);
+    let qk_norm = of_query.and_then(|kind| match kind {
+        ModuleKind::Norm { width, .. } if *width == head_dim => Some(QkNorm::PerHead(code.norm())),
+        ModuleKind::Norm { .. } => Some(QkNorm::WholeProjection(code.norm())),
+        _ => None,
+    });
     let own_window = attend.and_then(|attend| attend.window).map(|window| facts.dim(window));
     // Where attention is in the block's own operators, the mask that it takes says whether it has a window.
     let masks_window = code.takes.iter().any(|name| name == SLIDING_MASK);
     Attention {
-        num_attention_heads: size(|attend| attend.heads),
-        num_key_value_heads: size(|attend| attend.kv_heads),
+        num_attention_heads: size(|attend| attend.heads, heads),
+        num_key_value_heads: size(|attend| attend.kv_heads, kv_heads),
         head_dim,
-        value_head_dim: size(|attend| attend.value_width),
+        value_head_dim: size(|attend| attend.value_width, own_width),
         projection: Projection::Separate,
-        qk_norm: None,
-        rotary_dim: head_dim,
+        qk_norm,
+        rotary_dim: code.rotary_dim(facts.recorded, head_dim),
         alibi: false,
         sliding_window: own_window.filter(|size| *size > 0).or(facts.window.filter(|_| masks_window)),
         logit_softcapping: false,
@@ -153,13 +180,13 @@ pub(super) fn attention(facts: &Facts<'_>, code: &Code) -> Attention {
 }
 
 /// The feed-forward part as its modules have it.
-pub(super) fn feed_forward(facts: &Facts<'_>, modules: &[Module]) -> FeedForward {
+pub(super) fn feed_forward(facts: &Facts<'_>, code: &Code, modules: &[Module]) -> FeedForward {
     let find = |role| modules.iter().find(|module| module.role == role);
     let width = |role| match find(role).map(|module| &module.kind) {
         Some(ModuleKind::Linear { d_out, .. }) => Some(*d_out),
         _ => None,
     };
-    let activation = Activation::Fused;
+    let activation = code.activation();
     if let Some(ModuleKind::Tensors { shapes }) = find(Role::RoutedExperts).map(|module| &module.kind)
         && let Some((name, sizes)) = shapes.first()
         && let [num_experts, rows, columns] = *sizes.as_slice()

@@ -48,6 +48,9 @@ pub(super) struct Program {
     /// Whether the tower takes the patches of all images as one sequence.
     #[serde(default)]
     pub(super) packs: bool,
+    /// Whether the model holds what its first layer of text reads.
+    #[serde(default)]
+    pub(super) holds: bool,
     pub(super) layers: Vec<Block>,
     pub(super) before: Block,
     pub(super) after: Block,

@@ -7,6 +7,7 @@ mod block;
 mod check;
 mod code;
 mod completed;
+mod computes;
 mod config;
 mod expression;
 mod facts;
@@ -17,6 +18,7 @@ mod marks;
 mod read;
 mod recorded;
 mod regions;
+mod signs;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -73,6 +75,8 @@ pub struct Program {
     pub(crate) inputs: Vec<Input>,
     /// Whether the tower takes the patches of all images as one sequence.
     packs: bool,
+    /// Whether the model's forward holds what its first layer of text reads until it ends, under a name of its own.
+    pub(crate) holds_input: bool,
     head: Head,
     pub(crate) before: Block,
     pub(crate) layers: Vec<Block>,
@@ -237,6 +241,12 @@ impl Program {
         } else {
             ModelPart::LanguageModel
         }
+    }
+
+    /// Whether attention is one operator in any layer.
+    fn attends(&self) -> bool {
+        let is_attention = |op: &&Op| matches!(op.action, Action::Attention(_));
+        self.layers.iter().any(|block| block.fused.all().iter().any(is_attention))
     }
 
     /// Whether layers, or what runs before them, take masks whatever kernel attention runs in.

@@ -12,7 +12,7 @@ use crate::model::behaviour::Behaviour;
 use crate::model::config::{Assumptions, ConfigError, MAX_NESTING, TEXT_PARTS};
 use crate::model::families;
 use crate::model::structure::{
-    Layer, LayerRun, Model, ModelKind, ModelPart, Module, ModuleKind, NormKind, Reading, Residual, Role, Vision,
+    Layer, LayerRun, Model, ModelKind, ModelPart, Module, ModuleKind, Reading, Residual, Role, Vision,
 };
 
 /// Every `model_type` that a config says, its own and those of its text parts, outermost first.
@@ -76,14 +76,14 @@ pub(in crate::model) fn read(
     let layers = runs.iter().filter_map(|(block, part, count)| {
         let code = program.layers.get(*block)?;
         let modules = modules(&facts, &code.modules, Some(*part));
-        let attention = attention(&facts, &code.fused);
-        let feed_forward = feed_forward(&facts, &modules);
+        let attention = attention(&facts, &code.fused, &modules);
+        let feed_forward = feed_forward(&facts, &code.fused, &modules);
         let layer = Layer {
             modules,
             attention,
             feed_forward,
             residual: Residual::PreNorm,
-            norm: NormKind::RmsNorm,
+            norm: code.fused.norm(),
             residual_dropout: 0.0,
             drops_attention_output: true,
             scales_residual: false,
@@ -272,8 +272,7 @@ fn outside(facts: &Facts<'_>, owners: &[Owner], before: bool) -> Vec<Module> {
 
 /// Whether the class was recorded with eager attention because it runs no other: masks are added by its own operators.
 fn is_eager_alone(program: &Program) -> bool {
-    let attends = |block: &super::Block| block.fused.all().iter().any(|op| matches!(op.action, Action::Attention(_)));
-    program.takes_masks() && !program.layers.iter().any(attends)
+    program.takes_masks() && !program.attends()
 }
 
 /// Keys, and parts of a config, that give parameters and are not set.
