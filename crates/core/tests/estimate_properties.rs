@@ -218,6 +218,30 @@ fn modules_to_save_train_a_copy_beside_the_frozen_original() {
 }
 
 #[test]
+fn adapters_part_a_tied_head_from_its_embedding() {
+    let of = |lora: &str| {
+        let json = format!(r#"{{"model": "Qwen/Qwen2.5-0.5B", "method": "lora", "lora": {{"r": 16, {lora}}}}}"#);
+        Plan::from_json(&json).unwrap()
+    };
+    let trained = |lora: &str| estimate(&job(&of(lora))).trainable_count;
+    let (table, targets) = (151_936 * 896, r#""target_modules": ["q_proj"]"#);
+    let before = trained(targets);
+    for (saved, copies) in [(r#"["embed_tokens"]"#, 1), (r#"["lm_head"]"#, 1), (r#"["lm_head", "embed_tokens"]"#, 2)] {
+        assert_eq!(trained(&format!(r#"{targets}, "modules_to_save": {saved}"#)) - before, copies * table, "{saved}");
+    }
+    for module in ["lm_head", "embed_tokens"] {
+        let adapter = trained(&format!(r#""target_modules": ["q_proj", "{module}"]"#)) - before;
+        assert_eq!(adapter, 16 * (151_936 + 896), "{module}");
+    }
+    let mut sharded = of(r#""target_modules": ["q_proj"], "modules_to_save": ["lm_head"]"#);
+    sharded.num_gpus = 4;
+    sharded.distributed.framework = Framework::Fsdp2;
+    sharded.zero_stage = 3;
+    let problems = Job::resolve(&sharded).unwrap_err();
+    assert!(problems.iter().any(|problem| problem.field == "distributed.framework"), "{problems:?}");
+}
+
+#[test]
 fn a_family_without_sdpa_runs_eagerly_and_says_so() {
     let plan = Plan { model: ModelChoice::Catalogue("google/gemma-2-2b".to_owned()), ..Plan::default() };
     let eager = Plan { attn_implementation: AttnImplementation::Eager, ..plan.clone() };

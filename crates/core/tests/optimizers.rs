@@ -81,7 +81,7 @@ fn allocated_bytes_are_those_of_the_shipped_step() {
         assert!(error.abs() <= 0.005, "{id}: {estimated} for {measured}, {:+.2} %", 100.0 * error);
         names.push(plan.optim.name().to_owned());
     }
-    assert!(names.len() >= 190, "{}", names.len());
+    assert!(names.len() >= 200, "{}", names.len());
     for optim in Optimizer::ALL {
         // Not a name of the Trainer's, or SGD's argument.
         let own = matches!(optim, Optimizer::AdamwTorchForloop | Optimizer::SgdMomentum);
@@ -107,14 +107,7 @@ fn every_name_is_estimated_or_refused() {
     }
     assert_eq!(
         refused,
-        [
-            "adamw_torch_xla",
-            "adamw_torch_npu_fused",
-            "adamw_anyprecision",
-            "adamw_torch_4bit",
-            "adamw_torch_8bit",
-            "galore_adafactor_layerwise",
-        ]
+        ["adamw_torch_xla", "adamw_torch_npu_fused", "adamw_anyprecision", "galore_adafactor_layerwise",]
     );
 }
 

@@ -168,6 +168,17 @@ fn text_that_is_no_plan_is_refused_with_its_place() {
 }
 
 #[test]
+fn keys_that_are_not_modelled_are_refused_where_they_change_anything() {
+    let text = |distributed: &str, dora: bool| {
+        format!(r#"{{"model": "Qwen/Qwen3-4B", "distributed": {{{distributed}}}, "lora": {{"use_dora": {dora}}}}}"#)
+    };
+    let told = said(&Plan::from_json(&text(r#""zero_quantized_weights": true"#, true)).unwrap_err());
+    assert!(told.contains("distributed.zero_quantized_weights: true is not modelled"), "{told}");
+    assert!(told.contains("lora.use_dora: true is not modelled"), "{told}");
+    assert!(Plan::from_json(&text(r#""zero_quantized_weights": false, "zero_hpz_partition_size": 1"#, false)).is_ok());
+}
+
+#[test]
 fn hundreds_of_problems_are_cut_short() {
     let entries = (0..10_000).map(|i| (format!("key{i}"), Value::from(i))).collect();
     assert_eq!(Plan::from_value(&Value::Object(entries)).unwrap_err().len(), 100);

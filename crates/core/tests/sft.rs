@@ -3,7 +3,7 @@
 
 use headroom_core::job::{Job, LossImplementation};
 use headroom_core::memory;
-use headroom_core::plan::{Dtype, Plan, ProblemKind};
+use headroom_core::plan::{Dtype, Plan, Problem, ProblemKind};
 
 /// The job of a plan for a small model with these further keys.
 fn job(keys: &str) -> Job {
@@ -47,7 +47,7 @@ fn each_version_computes_its_own_loss() {
 fn a_loss_that_no_trainer_offers_is_refused_by_name() {
     let problems = |keys: &str| Job::resolve(&plan(keys)).unwrap_err();
     for keys in [
-        r#""loss_implementation": "cut_cross_entropy""#.to_owned(),
+        format!(r#"{}, "loss_implementation": "cut_cross_entropy""#, trl("1.16.0")),
         format!(r#"{}, "loss_implementation": "full_logits""#, trl("1.16.0")),
         format!(r#"{}, "loss_implementation": "fused_lm_head""#, trl("1.9.0")),
     ] {
@@ -56,6 +56,30 @@ fn a_loss_that_no_trainer_offers_is_refused_by_name() {
         assert!(matches!(problem.kind, ProblemKind::NotModelled { .. }), "{keys}");
     }
     assert_eq!(job(r#""loss_implementation": "fused_lm_head""#).loss(), LossImplementation::FusedLmHead);
+}
+
+#[test]
+fn cut_cross_entropy_has_no_logits_and_wants_16_bits() {
+    let trainer = |name: &str| format!(r#""trainer": {{"name": "{name}"}}, "max_length": 4096"#);
+    for name in ["custom", "transformers", "axolotl"] {
+        let full = peak(&trainer(name));
+        let cut = |more: &str| peak(&format!(r#"{}, "loss_implementation": "cut_cross_entropy"{more}"#, trainer(name)));
+        // [4, 4096, 151936] logits in fp32 are 9.3 GiB.
+        assert!(cut("") + (9 << 30) < full, "{name}: {} {full}", cut(""));
+        assert!(cut(r#", "label_tokens": 16"#) <= cut(""), "{name}");
+    }
+    let wide = r#""loss_implementation": "cut_cross_entropy", "torch_dtype": "float32""#;
+    let json = format!(r#"{{"model": "Qwen/Qwen2.5-0.5B", "method": "full", {wide}}}"#);
+    let problems = Job::resolve(&Plan::from_json(&json).unwrap()).unwrap_err();
+    let [problem] = &problems[..] else { panic!("{problems:?}") };
+    assert_eq!(problem.field, "torch_dtype");
+    for name in ["unsloth", "torchtune"] {
+        let json = format!(r#"{{"model": "Qwen/Qwen2.5-0.5B", "method": "full", "loss_implementation": "{name}"}}"#);
+        let problems = Plan::from_json(&json).unwrap_err();
+        let not_modelled =
+            |problem: &Problem| matches!(&problem.kind, ProblemKind::NotModelled { value, .. } if value == name);
+        assert!(problems.iter().any(not_modelled), "{name}: {problems:?}");
+    }
 }
 
 #[test]

@@ -200,9 +200,17 @@ class Block:
         self.enters = None
         if self.first in self.made:
             self.enters, self.first = self.first, run.exits.get(place - 1, run.entries.get(place - 1))
+        if place == "after":
+            self.enters = run.decoded
+        before = run.exits.get(place - 1) if isinstance(place, int) else None
+        if before is not None and self.enters is None and self.first != before:
+            # It is called with what was made before the layers before it.
+            self.enters, self.first = self.first, before
         if self.first is not None:
             self.take(self.first, "hidden_states")
         # What is taken has the first numbers.
+        if self.enters is not None and self.enters not in self.made:
+            self.find(self.enters)
         for i in indices:
             for number in self.trace.ops[i].inputs:
                 self.find(number)
@@ -223,9 +231,10 @@ class Block:
         """Every module below the prefix with parameters or buffers of its own, and each parameter's number."""
         listed, parameters = [], {}
         stacks = tuple(f"{name}." for name in self.recording.plain.stacks)
-        for name, module in self.recording.modules.items():
-            is_own = bool(self.prefix) and f"{name}.".startswith(self.prefix)
-            if not is_own and (f"{name}.".startswith(stacks) or not self.used_here(name)):
+        is_own = lambda name: bool(self.prefix) and f"{name}.".startswith(self.prefix)
+        # Its own first: so they have the same numbers in every layer.
+        for name, module in sorted(self.recording.modules.items(), key=lambda item: not is_own(item[0])):
+            if not is_own(name) and (f"{name}.".startswith(stacks) or not self.used_here(name)):
                 continue
             own = []
             for kind, tensors in (("parameter", module.named_parameters(recurse=False)), ("buffer", module.named_buffers(recurse=False))):
@@ -294,7 +303,9 @@ class Block:
             used = any(reader != self.place for reader in readers.get(number, ()))
             outlives = self.place == "before" and number not in dead
             outlives |= self.joins_stacks() and number in before and number not in dead and number not in self.recording.freed_between()
-            if (used or outlives) and number != self.last:
+            # What comes out of a layer is read by the next; some are kept beside that.
+            kept = number == self.last and isinstance(self.place, int) and any(isinstance(r, int) and r > self.place + 1 for r in readers.get(number, ()))
+            if (used or outlives) and (number != self.last or kept):
                 given[self.recording.scope.setdefault(number, f"g{len(self.recording.scope)}")] = number
         return given
 

@@ -44,12 +44,32 @@ class Explainer:
         moves = {name for names, value in zip(self.changed, values) if value != values[0] for name in names}
         names = sorted(moves, key=preference)
         fewer = [name for name in names if not any(name.endswith(part) and whole in names for whole, part in WHOLES)]
-        for tried in (fewer, names) if fewer != names else (names,):
+        # What moved with one of them may have made up for it.
+        beside = {name for changed in self.changed if set(changed) & moves for name in changed} - moves
+        tries = [fewer, names, [*names, *sorted(beside, key=preference)]]
+        for tried in (one for i, one in enumerate(tries) if one not in tries[:i]):
             for build in (self._monomial, self._shifted, self._rounded, self._sum, self._with_pieces):
                 found = build(values, tried)
                 if found is not None:
                     return found
+        found = self._factored(values, names)
+        if found is not None:
+            return found
         raise Unexplained(values, names)
+
+    def _factored(self, values, names):
+        """A sum times what else moves it: positions of all tiles, each with one more than its patches."""
+        for text, vector in self._terms(names, 2)[1:]:
+            rest = [Fraction(value) / v if v else Fraction(1, 2) for value, v in zip(values, vector)]
+            if " / " in text or any(part.denominator != 1 for part in rest) or len(set(rest)) == 1:
+                continue
+            rest = tuple(int(part) for part in rest)
+            moves = sorted({n for changed, part in zip(self.changed, rest) if part != rest[0] for n in changed}, key=preference)
+            fewer = [name for name in moves if not any(name.endswith(part) and whole in moves for whole, part in WHOLES)]
+            found = self._sum(rest, fewer) if len(fewer) <= 2 else None
+            if found is not None:
+                return f"{text} * ({found})"
+        return None
 
     def _terms(self, names, degree):
         """Products and quotients of the names, with their values; the plainest first."""
@@ -71,6 +91,11 @@ class Explainer:
                 for name in squares:
                     if text.endswith(f"/ {name}"):
                         quotients.append((f"{text} / {name}", tuple(v / self.vectors[name][i] for i, v in enumerate(vector))))
+        # Tiles of each sequence's images.
+        for text, vector in list(quotients):
+            for name in names if text == "images.count / b" else ():
+                if "tiles" in name:
+                    quotients.append((f"{text} / {name}", tuple(v / self.vectors[name][i] for i, v in enumerate(vector))))
         return terms + quotients
 
     def _monomial(self, values, names):
@@ -83,11 +108,15 @@ class Explainer:
         return None
 
     def _shifted(self, values, names):
-        """One name and a constant, where nothing else moves it."""
+        """One name, or half of it, and a constant, where nothing else moves it."""
         if len(names) != 1:
             return None
-        rest = {value - own for value, own in zip(values, self.vectors[names[0]])}
-        return joined([(names[0], 1), ("1", rest.pop())]) if len(rest) == 1 else None
+        for part in (Fraction(1), Fraction(1, 2)):
+            rest = {value - part * own for value, own in zip(values, self.vectors[names[0]])}
+            # Half of a window and the token itself.
+            if len(rest) == 1 and (part == 1 or rest <= {1, 2}):
+                return joined([(scaled(names[0], part), 1), ("1", int(rest.pop()))])
+        return None
 
     def _rounded(self, values, names):
         """Rounded up to a multiple, or counted in pieces rounded up, times something, perhaps but a few."""

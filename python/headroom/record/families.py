@@ -31,6 +31,16 @@ GEMMA4_SHARING = {
     "global_head_dim": 512, "sliding_window": 512, "hidden_size_per_layer_input": 256, "use_double_wide_mlp": True,
     "final_logit_softcapping": 30.0,
 }
+QWEN2_7B = {"model_type": "qwen2", "hidden_size": 3584, "intermediate_size": 18944, "num_attention_heads": 28, "num_key_value_heads": 4}
+QWEN3_8B = {"model_type": "qwen3", "hidden_size": 4096, "intermediate_size": 12288, "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128}
+# Gemma 4 26B-A4B and 31B: keys are values where attention is full, and no layer has a column of its own.
+GEMMA4_LARGE = {
+    "hidden_size": 2816, "intermediate_size": 2112, "num_hidden_layers": 6, "layer_types": ["sliding_attention"] * 5 + ["full_attention"],
+    "num_attention_heads": 16, "num_key_value_heads": 8, "num_global_key_value_heads": 2, "head_dim": 256, "global_head_dim": 512,
+    "sliding_window": 1024, "hidden_size_per_layer_input": 0, "attention_k_eq_v": True, "final_logit_softcapping": 30.0,
+}
+GEMMA4_SOUND = {"model_type": "gemma4_audio"}
+GEMMA4_EXPERTS = {"enable_moe_block": True, "num_experts": 128, "top_k_experts": 8, "moe_intermediate_size": 704}
 LLAMA4_TOWER = {
     "model_type": "llama4_vision_model", "hidden_size": 1408, "vision_output_dim": 4096, "projector_input_dim": 4096, "projector_output_dim": 4096,
     "image_size": 336,
@@ -63,14 +73,23 @@ CONFIGS = {
         "num_hidden_layers": 9, "num_kv_shared_layers": 3, "layer_types": ["sliding_attention", "full_attention"] * 4 + ["sliding_attention"],
         "intermediate_size": 8192, "activation_sparsity_pattern": [0.95] * 2 + [0.0] * 7,
     },
-    # E2B, whose layers that share have twice the width, and E4B.
+    # The class's own, E2B and E4B, 26B-A4B, and 31B. With as many layers the last that keep keys and values are not those that are not
+    # below the number of those that share.
+    "gemma4_text": [{}, {**GEMMA4_SHARING, "num_hidden_layers": 12, "layer_types": ["sliding_attention", "full_attention"] * 6}, {**GEMMA4_LARGE, **GEMMA4_EXPERTS}, GEMMA4_LARGE],
+    # E2B, whose layers that share have twice the width, and E4B, with linear layers of the tower that clip as their checkpoints have them,
+    # and E2B without; 31B (26B-A4B's mixtures would be a file of more than 6 kB). Fewer key and value heads than query heads tell the two apart.
     "gemma4": [
         {
-            "text_config": {"model_type": "gemma4_text", **GEMMA4_SHARING, "use_double_wide_mlp": is_double},
-            "vision_config": {"model_type": "gemma4_vision"},
-            "audio_config": {"model_type": "gemma4_audio"},
+            "text_config": {"model_type": "gemma4_text", **text},
+            "vision_config": {"model_type": "gemma4_vision", "num_key_value_heads": 4, **tower},
+            "audio_config": audio,
         }
-        for is_double in (True, False)
+        for text, tower, audio in (
+            ({**GEMMA4_SHARING, "use_double_wide_mlp": True}, {}, GEMMA4_SOUND),
+            (GEMMA4_LARGE, {"standardize": True}, None),
+            ({**GEMMA4_SHARING, "use_double_wide_mlp": True}, {"use_clipped_linears": True}, GEMMA4_SOUND),
+            ({**GEMMA4_SHARING, "use_double_wide_mlp": False}, {"use_clipped_linears": True}, GEMMA4_SOUND),
+        )
     ],
     "bamba": {"num_hidden_layers": 4, "attn_layer_indices": [2]},
     # DeepSeek-V2 and V2-Lite, whose queries have no latent vector: the defaults say no number of experts for a token.
@@ -85,6 +104,33 @@ CONFIGS = {
     "dots1": {
         "hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 32, "n_routed_experts": 128, "n_shared_experts": 2,
         "num_experts_per_tok": 6, "n_group": 1, "topk_group": 1, "norm_topk_prob": True, "first_k_dense_replace": 1,
+    },
+    # A width that the class makes of another where a config says none; Mixtral's width of a head likewise.
+    "gpt2": {"n_inner": 3072},
+    "gpt_bigcode": {"n_inner": 3072},
+    "gptj": {"n_inner": 16384},
+    "codegen": {"n_inner": 16384},
+    "gpt_neo": {"intermediate_size": 8192},
+    "mixtral": {"head_dim": 128},
+    # GLM-5 and GLM-5.2, three of four of whose layers read the indices of a layer before them.
+    "glm_moe_dsa": {
+        "num_hidden_layers": 8, "first_k_dense_replace": 2,
+        "indexer_types": ["full", "full", "full", "shared", "shared", "full", "shared", "full"],
+    },
+    # Mistral Small 3.1; Ministral 3 and Devstral 2, whose text is of another class.
+    "mistral3": [{}, {"text_config": {"model_type": "ministral3"}}],
+    # LLaVA 1.5 with fewer key and value heads than query heads.
+    "llava": {
+        "text_config": {"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 8},
+        "vision_config": {
+            "model_type": "clip_vision_model", "hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "num_attention_heads": 16,
+            "image_size": 336, "patch_size": 14, "projection_dim": 768,
+        },
+    },
+    # Llama 3.2 Vision 11B, with a quarter of its layers.
+    "mllama": {
+        "text_config": {"model_type": "mllama_text_model", "num_hidden_layers": 10, "cross_attention_layers": [3, 8]},
+        "vision_config": {"model_type": "mllama_vision_model", "image_size": 560},
     },
     # Ministral-8B and Nemotron-4: their defaults say no width of a head, and no number of key and value heads.
     "ministral": {"head_dim": 128},
@@ -114,13 +160,15 @@ CONFIGS = {
     # Phi-3.5-MoE's head has a bias, its class's default none.
     "phimoe": [{}, {"lm_head_bias": True}],
     "gemma3": {"vision_config": {"model_type": "siglip_vision_model", "vision_use_head": False}},
-    # InternVL3-8B, and the same with a tower that has biases, as in InternVL3.5.
+    # InternVL3-8B, and the same with a tower that has biases; InternVL3.5, and its 38B.
     "internvl": [
-        {
-            "text_config": {"model_type": "qwen2", "hidden_size": 3584, "intermediate_size": 18944, "num_attention_heads": 28, "num_key_value_heads": 4},
-            "vision_config": {"model_type": "internvl_vision", "attention_bias": has_bias},
-        }
-        for has_bias in (False, True)
+        {"text_config": text, "vision_config": {"model_type": "internvl_vision", **tower}}
+        for text, tower in (
+            (QWEN2_7B, {"attention_bias": False}),
+            (QWEN2_7B, {"attention_bias": True}),
+            (QWEN3_8B, {"attention_bias": True}),
+            (QWEN3_8B, {"attention_bias": False, "use_qk_norm": True, "norm_type": "rms_norm"}),
+        )
     ],
     # GLM-4.1V-9B, GLM-4.6V-Flash and GLM-4.5V: half of each head rotates.
     **{
@@ -140,6 +188,10 @@ CONFIGS = {
         },
         "vision_config": {"out_hidden_size": 4096, "intermediate_size": 10944},
     },
+    "glm_ocr_text": {
+        "hidden_size": 1536, "intermediate_size": 4608, "num_attention_heads": 16, "num_key_value_heads": 8, "head_dim": 128, "vocab_size": 59392,
+        "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [16, 24, 24]},
+    },
     "glm4v_moe_text": {
         "head_dim": 128,
         "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5, "mrope_section": [8, 12, 12]},
@@ -154,6 +206,14 @@ CONFIGS = {
         },
         "scale_factor": 4,
     },
+    # GLM-OCR, whose heads are wider than its default hidden size divided by them.
+    "glm_ocr": {
+        "text_config": {
+            "model_type": "glm_ocr_text", "hidden_size": 1536, "intermediate_size": 4608, "num_attention_heads": 16, "num_key_value_heads": 8, "head_dim": 128,
+            "vocab_size": 59392, "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [16, 24, 24]},
+        },
+        "vision_config": {"hidden_size": 1024, "intermediate_size": 4096, "num_heads": 16, "out_hidden_size": 1536},
+    },
     # Idefics3-8B-Llama3, with tiles of SmolVLM's size.
     "idefics3": {
         "text_config": {"model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336, "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128259},
@@ -165,8 +225,8 @@ CONFIGS = {
     },
 }
 
-# Text parts that no automatic class makes.
-CLASSES = {"qwen3_omni_moe_text": "Qwen3OmniMoeThinkerTextModel"}
+# Classes that no automatic class makes: text parts, encoders with their masked-language-model head.
+CLASSES = {"qwen3_omni_moe_text": "Qwen3OmniMoeThinkerTextModel", "modernbert": "ModernBertForMaskedLM"}
 
 # Sounds, images alone, translation, and what trains with another loss.
 NOT_LANGUAGE = ("whisper", "musicgen", "speech", "trocr", "bark", "moshi", "csm", "git", "blip", "fuyu", "pegasus", "marian", "bart", "xlstm_audio")
@@ -176,7 +236,7 @@ def model_types():
     """Every `model_type` with a causal language model."""
     from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES as names
 
-    return sorted(name for name in names if not any(part in name for part in NOT_LANGUAGE))
+    return sorted({name for name in names if not any(part in name for part in NOT_LANGUAGE)} | set(CLASSES))
 
 
 def image_model_types():

@@ -87,7 +87,7 @@ def candidates(config, count=None):
         # What the model does between layers shows at the layer that follows.
         places = [f["in"] for f in found if "in" in f]
         found.extend({"in": key, "offset": -1} for key in places)
-        found.extend({"nth": key, "offset": -1} for key in places)
+        found.extend({"nth": key, "offset": offset} for key in places for offset in (-1, 0))
         # What the last layer makes may be read by nothing (LLaVA's `vision_feature_layer` of -2).
         found.extend({"at": f"{key} - 1"} for key in ("depth", "num_hidden_layers") if values.get(key) == count)
     else:

@@ -22,6 +22,10 @@ NO_MATTER = (
     *flags.NO_MATTER, "num_labels", "pruned_heads", "problem_type", "_token_id", "_token_index", "chunk_size_feed_forward", "is_composition",
     "num_hidden_layers", "n_layer", "num_layers", "depth", "vocab_size", "_end_index", "dtype", "transformers_version",
 )
+# Words that a class knows, of which a checkpoint has one.
+WORDS = {"norm_type": ("layer_norm", "rms_norm")}
+# Which layer of a tower gives its features, and which of its patches.
+OF_TOWERS = ("vision_feature_layer", "vision_feature_select_strategy")
 # What null is tried as: a width that every class can split.
 SOME_WIDTH = 64
 
@@ -36,12 +40,15 @@ def keys_of(config):
 
 def own_keys(config):
     said = config.to_dict()
-    plain = (key for key, value in sorted(said.items()) if value is None or isinstance(value, (bool, int, float)))
+    plain = (key for key, value in sorted(said.items()) if value is None or isinstance(value, (bool, int, float)) or key in WORDS)
     return [key for key in plain if not key.startswith("_") and not any(part in key for part in NO_MATTER)]
 
 
-def others_than(value):
+def others_than(value, key):
     """Values to try in place of one."""
+    words = WORDS.get(key.rpartition(".")[2])
+    if words:
+        return [word for word in words if word != value]
     if value is None:
         return [SOME_WIDTH, True]
     if isinstance(value, bool):
@@ -52,8 +59,11 @@ def others_than(value):
 
 
 def parameters(config, class_name):
+    """Sizes of parameters, and names of buffers."""
     model = build(copy.deepcopy(config), "eager", class_name)
-    return {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
+    # Buffers are of sizes that sequences decide, too: that there are some is the model's.
+    sizes = {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
+    return sizes, {name for name, _ in model.named_buffers()}
 
 
 def changing(config, class_name=None, known=()):
@@ -73,7 +83,7 @@ def moved_by(keys, config, class_name):
     base = parameters(config, class_name)
     found = []
     for key in keys:
-        for value in others_than(value_of(config, key)):
+        for value in others_than(value_of(config, key), key):
             try:
                 part, name = part_of(config, key)
                 if part is None or not hasattr(part, name):
@@ -106,6 +116,12 @@ def conditions(config, class_name, known):
     found = changing(config, class_name, known)
     asked = [{"key": key, "is": settled(value_of(config, key))} for key in found]
     defaults = {key: default_of(config, key) for key in found}
+    if vision.has_images(config):
+        # A text part of another class is another program; so are other features of the tower.
+        read = {"text_config.model_type": lambda whole: whole.text_config.model_type}
+        read |= {key: lambda whole, key=key: getattr(whole, key) for key in OF_TOWERS if hasattr(config, key)}
+        asked += [{"key": key, "is": value(config)} for key, value in read.items()]
+        defaults |= {key: value(type(config)()) for key, value in read.items()}
     if getattr(config, "audio_config", None) is not None:
         # Whose modules are counted where a config has them, as wide as they are here.
         for key in changing_audio(config, class_name):
@@ -131,7 +147,7 @@ def default_of(config, key):
         value = value_of(type(part)(), name)
     except Exception:
         return None
-    return value if isinstance(value, (bool, int, float)) else None
+    return value if isinstance(value, (bool, int, float, str)) else None
 
 
 def main():

@@ -33,7 +33,8 @@ def head_of(model):
         return {"name": "lm_head", "bias": False, "softcaps": False, "scales": False}
     name = next((n for n, module in model.named_modules() if module is head), "lm_head")
     if decoder is model:
-        return {"name": name, "bias": getattr(head, "bias", None) is not None, "softcaps": False, "scales": False}
+        said = {"name": name, "bias": getattr(head, "bias", None) is not None, "softcaps": False, "scales": False}
+        return {**said, "upcasts": True} if upcasts_masked(model, head) else said
     ran = []
     trace = Trace({**names_of(decoder), **make_masks(1, 16)})
     handle = decoder.register_forward_hook(lambda *_: ran.append(len(trace.ops)))
@@ -49,3 +50,22 @@ def head_of(model):
     behind = [op.name for op in trace.ops[ran[-1] if ran else 0 :]]
     scales = any(n.startswith(("mul.", "div.")) for n in behind) and "tanh" not in behind
     return {"name": name, "bias": getattr(head, "bias", None) is not None, "softcaps": "tanh" in behind, "scales": scales}
+
+
+def upcasts_masked(model, head):
+    """Whether the loss of masked tokens is taken over an fp32 copy of the logits (loss/loss_utils.py `ForMaskedLMLoss`)."""
+    if not type(model).__name__.endswith("ForMaskedLM"):
+        return False
+    ran = []
+    trace = Trace({**names_of(model), **make_masks(1, 16)})
+    handle = head.register_forward_hook(lambda *_: ran.append(len(trace.ops)))
+    try:
+        with torch.device("meta"), torch.no_grad():
+            ids = torch.zeros(1, 16, dtype=torch.long)
+            trace.names[id(ids)] = ("input", "input_ids")
+            with trace:
+                model(input_ids=ids, labels=ids)
+    finally:
+        handle.remove()
+        trace.close()
+    return any(op.name == "_to_copy" for op in trace.ops[ran[-1] :])

@@ -23,6 +23,10 @@ def mask_maker(function, attention):
             # The class wants a mask although its kernel knows causality: one for all sequences (masking_utils.py `sdpa_mask`).
             batch, length = inputs_embeds.shape[:2]
             return torch.empty(1, 1, length, length, dtype=torch.bool, device="meta").expand(batch, -1, -1, -1)
+        if attention != "eager" and function == "create_bidirectional_sliding_window_mask":
+            # No kernel knows a window on both sides (masking_utils.py `_ignore_bidirectional_mask_sdpa`), which sequences are longer than.
+            batch, length = inputs_embeds.shape[:2]
+            return torch.empty(1, 1, length, length, dtype=torch.bool, device="meta").expand(batch, -1, -1, -1)
         if attention != "eager" and keywords.get("block_sequence_ids") is not None:
             # Images see themselves whole: no kernel knows that without a mask, one of booleans for each sequence.
             batch, length = inputs_embeds.shape[:2]

@@ -19,6 +19,8 @@ _patched = False
 
 # Classes of linear layers that multiply by their weight themselves: without a bias the operator is the same.
 LINEAR_BY_HAND = ("FalconLinear",)
+# Classes of a tower's layers that are plain modules.
+NEVER_CHECKPOINTED = ("MllamaVisionEncoderLayer",)
 
 
 def prepare():
@@ -121,16 +123,21 @@ def layers_of(decoder):
     return min(lists, key=lambda item: item[0].count("."))
 
 
+def is_checkpointed(layers):
+    from transformers.modeling_layers import GradientCheckpointingLayer
+
+    return all(isinstance(layer, GradientCheckpointingLayer) for layer in layers)
+
+
 def stacks_of(decoder):
     """Every list of layers that run one after the other, with its name; the decoder's own comes last. Those of a vision tower are its
     lists of layers that can be checkpointed."""
     text = layers_of(decoder)
     if own.of(decoder) or not vision.has_images(decoder.config):
         return [text]
-    from transformers.modeling_layers import GradientCheckpointingLayer
 
     def is_stack(module):
-        return isinstance(module, nn.ModuleList) and len(module) > 0 and all(isinstance(layer, GradientCheckpointingLayer) for layer in module)
+        return isinstance(module, nn.ModuleList) and len(module) > 0 and (is_checkpointed(module) or type(module[0]).__name__ in NEVER_CHECKPOINTED)
 
     of_sound = ("audio", "speech")
     beside = [
@@ -163,8 +170,16 @@ def token_major(tensor):
 def attention_call(trace_of):
     """`sdpa` of transformers' attention interface, recorded as one operator."""
 
+    from transformers.integrations.sdpa_attention import repeat_kv
+
     def forward(module, query, key, value, attention_mask=None, dropout=0.0, scaling=None, is_causal=None, **keywords):
         causal = bool(getattr(module, "is_causal", True) if is_causal is None else is_causal)
+        # A mask says which, whatever the class says of causality (sdpa_attention.py `sdpa_attention_forward`).
+        causal = causal and not (isinstance(attention_mask, torch.Tensor) and vision.is_beside_text(query))
+        if key.shape[2] != query.shape[2]:
+            # Of a text to images: heads that share keys and values are repeated.
+            causal, groups = False, query.shape[1] // key.shape[1]
+            key, value = (repeat_kv(tensor, groups) for tensor in (key, value))
         said = {"window": keywords.get("sliding_window"), "causal": causal, "dropout": float(dropout or 0.0)}
         return attention_operator(trace_of(), (query, key, value), (attention_mask, keywords.get("s_aux")), said), None
 
@@ -357,6 +372,11 @@ class Run:
         for index, layer in enumerate(layers):
             handles.append(layer.register_forward_pre_hook(self._enter(index), with_kwargs=True))
             handles.append(layer.register_forward_hook(self._leave(index, len(layers))))
+        # What the decoder gives, where the class has layers of its own behind it.
+        self.decoded = None
+        self.has_more_behind = not made and decoder is model and model.base_model is not model and has_more_behind(model)
+        if self.has_more_behind:
+            handles.append(model.base_model.register_forward_hook(self._decode))
         # What the embeddings of images give, which checkpointing makes a leaf where it would not require a gradient.
         self.leaves = []
         for module in image_embeddings(decoder):
@@ -396,6 +416,9 @@ class Run:
     def _forward(self, decoder, ids, given):
         with torch.device("meta"):
             try:
+                if given and vision.tiles_by_sequence(decoder.config):
+                    # Its tower runs before tokens are embedded: programs begin with the embedding, which hangs on nothing.
+                    given, ids = {**given, "inputs_embeds": decoder.get_input_embeddings()(ids)}, None
                 return decoder(input_ids=ids, use_cache=False, **given).last_hidden_state
             except HeadReached as reached:
                 return reached.hidden
@@ -416,6 +439,11 @@ class Run:
             out = output[0] if isinstance(output, (tuple, list)) else output
             self.calls += 1
             self.exits[index] = self.trace.number_of(out)
-            self.trace.block = ("between", index + 1) if index + 1 < count else "after"
+            behind = ("between", "after") if self.has_more_behind else "after"
+            self.trace.block = ("between", index + 1) if index + 1 < count else behind
 
         return hook
+
+    def _decode(self, module, arguments, output):
+        self.decoded = self.trace.number_of(output.last_hidden_state)
+        self.trace.block = "after"

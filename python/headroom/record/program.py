@@ -14,12 +14,14 @@ from .dimensions import Explainer, Unexplained
 from .features import features_of
 from .head import SOFTCAP, head_of, softcaps
 from .merge import Writer
-from .model import Run, Size as Batch, build, decoder_of, prepare, stacks_of
+from .model import Run, Size as Batch, build, decoder_of, is_checkpointed, prepare, stacks_of
 from .outline import attach, blocks_of, outline, without_casts
 from .shorter import LENGTH, fewer_layers, long_enough, with_layers
 from .templates import Templates
 
 BATCH = 2
+# Classes with images that are recorded with fused attention alone: of so many kinds that a file with both would be too large.
+FUSED_ALONE = ("gemma4",)
 # Tokens where a class loops over them, and of the recordings that tell whether it does.
 FEW_TOKENS, PROBES = 16, (8, 12)
 
@@ -74,7 +76,7 @@ class Recorder:
             return ["sdpa"]
         able = []
         # Eager attention of a packed sequence is a loop over its images whose operators nothing says yet.
-        alone = vision.has_images(self.config) and vision.packs(self.config)
+        alone = vision.has_images(self.config) and (vision.packs(self.config) or self.config.model_type in FUSED_ALONE)
         for attention in ("sdpa",) if alone else ("sdpa", "eager"):
             try:
                 build(copy.deepcopy(self.config), attention, self.class_name)
@@ -93,7 +95,7 @@ class Recorder:
             kernel, dtype = MODES[attention]
             model = build(copy.deepcopy(config), kernel, self.class_name, dtype)
             with packages.installed(model, "fla" in attention):
-                recording = self.recorded(model, kernel, Batch(batch, length or self.length, images or vision.sample(self.config), self.pixels), only)
+                recording = self.recorded(model, kernel, Batch(batch, length or self.length, images or vision.sample(config, batch), self.pixels), only)
             self.has_run = True
             before, layers, after = recording.blocks()
             wanted = range(recording.layers) if only is None else sorted(only)
@@ -227,7 +229,7 @@ class Recorder:
         return config if same else self.config
 
     def setting(self, config, batch, length, images=None):
-        of_images = vision.names(config, images or vision.sample(config)) if vision.has_images(config) else {}
+        of_images = vision.names(config, images or vision.sample(config, batch)) if vision.has_images(config) else {}
         layers = {"num_hidden_layers": variants.value_of(config, "num_hidden_layers", 1)}
         return {"b": batch, "s": length, **of_images, **layers, **variants.sizes_of(config)}
 
@@ -287,7 +289,7 @@ class Recorder:
         count, (height, width) = vision.sample(self.config)
         others = [(count, (2 * height, width)), (count, (height, 2 * width))]
         if not vision.packs(self.config):
-            others.insert(0, (count + 1, (height, width)))
+            others.insert(0, (2 * count if vision.tiles_by_sequence(self.config) else count + 1, (height, width)))
         for images in others:
             if not attempt(self.config, BATCH, self.length, ("images.count", "images.patches"), images):
                 # Sizes would be taken to be those of this many images.
@@ -315,12 +317,10 @@ class Recorder:
         for kind in kinds:
             block = main["layers"][kind]
             flags.mark(block, f"layer {kind}", self.added)
-            for mode in self.attentions[1:]:
-                attach(block, mode, merged["said"][mode]["layers"][kind])
+            attach(block, {mode: merged["said"][mode]["layers"][kind] for mode in self.attentions[1:]})
             layers.append(block)
         before = main["before"]
-        for mode in self.attentions[1:]:
-            attach(before, mode, merged["said"][mode]["before"])
+        attach(before, {mode: merged["said"][mode]["before"] for mode in self.attentions[1:]})
         stacks, names = self.stacks(of_layer, kinds)
         read = {name for name in writer.names_read() if not name.startswith("images.")}
         sizes = variants.sizes_of(self.config)
@@ -373,8 +373,10 @@ class Recorder:
                 stack["features"] = features
                 read |= set(names)
             else:
-                key = next((key for key in ("depth", "num_hidden_layers") if getattr(part, key, None) == len(layers)), None)
+                key = next((key for key in ("depth", "num_hidden_layers", "num_global_layers") if getattr(part, key, None) == len(layers)), None)
                 stack["count"] = f"vision_config.{key}" if key else str(len(layers))
+                if not is_checkpointed(layers):
+                    stack["checkpoints"] = False
                 stack["features"] = [within(feature, "vision_config") for feature in features]
                 read |= {f"vision_config.{name}" for name in names} | ({stack["count"]} if key else set())
             listed.append(stack)

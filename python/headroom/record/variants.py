@@ -11,6 +11,17 @@ NOT_SIZES = (
     "router_jitter", "original_max", "max_window_layers", "decoder_start", "_rate", "_step", "min_", "output_", "interval",
 )
 
+# What files say of layers with full attention, and a class keeps as an entry of each such layer under another name
+# (gemma4/configuration_gemma4.py `__post_init__`).
+OF_FULL_LAYERS = {"global_head_dim": "head_dim", "num_global_key_value_heads": "num_key_value_heads"}
+
+
+def full_layers(config):
+    """Such keys with their values, where a config has them."""
+    layers = (config.to_dict().get("per_layer_config") or {}).values()
+    values = {key: {layer.get(name) for layer in layers} for key, name in OF_FULL_LAYERS.items()}
+    return {key: found.pop() for key, found in values.items() if len(found) == 1 and None not in found}
+
 
 def sizes_of(config):
     """Every whole number of a config that may be a size, by name: the text part's by its own, the tower's as `vision_config.key`."""
@@ -31,10 +42,10 @@ def own_sizes(config):
             value = value[0]
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             continue
-        if not all_are_sizes and key != "time_step_rank" and any(key.endswith(part) or part in key for part in NOT_SIZES):
+        if not all_are_sizes and key not in ("time_step_rank", "vision_output_dim") and any(key.endswith(part) or part in key for part in NOT_SIZES):
             continue
         found[key] = value
-    return found
+    return {**found, **full_layers(config)}
 
 
 def part_of(config, key):
@@ -50,7 +61,7 @@ def part_of(config, key):
 def has(config, key):
     """Whether a config has a key, be it said for each layer anew."""
     try:
-        return hasattr(config, key)
+        return key in OF_FULL_LAYERS and key in full_layers(config) or hasattr(config, key)
     except Exception:
         return True
 
@@ -58,6 +69,8 @@ def has(config, key):
 def value_of(config, key, default=None):
     """What a config says of a key; nothing where it says different things of different layers."""
     config, key = part_of(config, key)
+    if key in OF_FULL_LAYERS and config is not None:
+        return full_layers(config).get(key, default)
     try:
         return getattr(config, key, default)
     except Exception:
@@ -71,8 +84,20 @@ def with_value(config, key, value):
     if isinstance(own, (list, tuple)):
         value = [value] * len(own)
     part, name = part_of(changed, key)
+    if name in OF_FULL_LAYERS:
+        return with_full_layers(changed, part, name, value)
     setattr(part, name, value)
     return changed
+
+
+def with_full_layers(config, part, key, value):
+    said = part.to_dict()
+    said["per_layer_config"] = {int(i): {**layer, OF_FULL_LAYERS[key]: value} for i, layer in said["per_layer_config"].items()}
+    made = type(part)(**{name: value for name, value in said.items() if name not in ("model_type", "transformers_version")})
+    if part is config:
+        return made
+    config.text_config = made
+    return config
 
 
 def with_more_layers(config):
@@ -116,7 +141,7 @@ TOGETHER = (
     ("mamba_expand", "mamba_n_heads"), ("mamba_d_head", "mamba_expand"), ("head_dim", "expand"), ("head_dim", "hidden_size"),
     ("mamba_d_ssm", "mamba_d_head"), ("expand", "mamba_num_heads"), ("num_attention_heads", "num_key_value_heads"), ("hidden_size", "num_attention_heads"),
     ("hidden_size", "vision_config.out_hidden_size"), ("hidden_size", "vision_config.out_hidden_size", "num_attention_heads"),
-    ("vision_config.hidden_size", "vision_config.intermediate_size"),
+    ("vision_config.hidden_size", "vision_config.intermediate_size"), ("vision_config.hidden_size", "vision_config.vision_output_dim"),
     ("vision_config.projector_input_dim", "vision_config.projector_output_dim", "vision_config.vision_output_dim"),
     ("vision_config.num_attention_heads", "vision_config.num_key_value_heads"), ("vision_config.hidden_size", "vision_config.num_heads"), ("vision_config.hidden_size", "vision_config.num_attention_heads"),
     ("head_dim", "qk_rope_head_dim"), ("n_routed_experts", "n_group"), ("hidden_size", "head_dim"),

@@ -48,9 +48,17 @@ def has_sides(config):
     return config.vision_config.model_type == "pixtral"
 
 
-def sample(config):
-    """The images of a recording: one where they are packed, else more than one, as views of one image are copies of several."""
+def sample(config, batch=2):
+    """The images of a recording: one where they are packed, else more than one, as views of one image are copies of several; of a class
+    that takes those of each sequence together one of every sequence, with all its tiles."""
+    if has_images(config) and tiles_by_sequence(config):
+        return batch * config.vision_config.max_num_tiles, GRID
     return (1 if has_images(config) and packs(config) else 2), GRID
+
+
+def tiles_by_sequence(config):
+    """Whether it takes as many tiles of every image, and the images of each sequence together (Llama 3.2 Vision)."""
+    return "aspect_ratio_mask" in arguments_of(config)
 
 
 def is_square(config):
@@ -128,6 +136,13 @@ def inputs_of(decoder, config, batch, length, size):
             given["image_position_ids"] = torch.zeros(count, height * width, 2, dtype=torch.long)
             # The class counts image tokens before it puts their features there.
             _selected[0] = count * height * width // getattr(vision, "pooling_kernel_size", 1) ** 2
+        elif "aspect_ratio_mask" in takes:
+            tiles = vision.max_num_tiles
+            each, sides = count // tiles // batch, sides_of(vision)
+            given["pixel_values"] = torch.zeros(batch, each, tiles, 3, *sides, dtype=size.pixels)
+            given["aspect_ratio_ids"] = torch.zeros(batch, each, dtype=torch.long)
+            given["aspect_ratio_mask"] = torch.zeros(batch, each, tiles, dtype=torch.long)
+            given["cross_attention_mask"] = torch.zeros(batch, length, each, tiles, dtype=torch.long)
         elif has_sides(config):
             sides = [height * vision.patch_size, width * vision.patch_size]
             given["pixel_values"] = torch.zeros(count, 3, *sides, dtype=size.pixels)
@@ -169,6 +184,11 @@ class MaskedScatter(torch.autograd.Function):
         values = torch.empty(count, dtype=gradient.dtype, device=gradient.device)
         del places
         return own, None, values.view(context.source)
+
+
+def is_beside_text(query):
+    """Whether attention of an image class is no text's."""
+    return bool(_tokens[0]) and (query.shape[0], query.shape[2]) != _tokens[0]
 
 
 def is_wide(recording, model):

@@ -67,9 +67,22 @@ class ProgramText:
         said = {key: value for key, value in self.recorded.items() if key not in ("format", "dims", "shapes", "backwards", *blocks)}
         if "inputs" in said:
             said["inputs"] = {name: [self.shape(shape), code] for name, (shape, code) in said["inputs"].items()}
-        said["layers"] = [self.block(block) for block in self.recorded["layers"]]
+        order = self.order()
+        said["layers"] = [self.block(self.recorded["layers"][i]) for i in order]
+        renumbered = lambda kinds: {kind: order.index(layer) for kind, layer in kinds.items()}
+        if "stacks" in said:
+            said["stacks"] = [{**stack, "kinds": renumbered(stack["kinds"])} for stack in said["stacks"]]
+        else:
+            said["kinds"] = renumbered(said["kinds"])
         said |= {key: self.block(self.recorded[key]) for key in ("before", "after")}
         return said, self.read
+
+    def order(self):
+        """Long layers first, behind them those that are the same with operators before them, a tower's last: the file is smaller so."""
+        layers = self.recorded["layers"]
+        stacks = [stack["kinds"].values() for stack in self.recorded.get("stacks", [])]
+        of_tower = {layer for kinds in stacks[:-1] for layer in kinds}
+        return sorted(range(len(layers)), key=lambda i: (i in of_tower, "pre" in layers[i], -len(layers[i]["ops"])))
 
     def block(self, block):
         modules = [

@@ -63,7 +63,7 @@ pub(super) fn of(plan: &Plan, model: &Model, sequences: u64) -> BatchImages {
     let sides = (pixels(images.height, images.width), pixels(images.width, images.height));
     let together = if vision.packs { count } else { 1 };
     BatchImages {
-        count: count.saturating_mul(images.tiles.unwrap_or_else(|| tiles(vision, images))),
+        count: count.saturating_mul(vision.tiles.or(images.tiles).unwrap_or_else(|| tiles(vision, images))),
         patches: of_one.saturating_mul(together),
         windows: windows(vision, sides).saturating_mul(count),
         rows: rows.saturating_mul(together),

@@ -2,7 +2,7 @@
 
 use super::trainer::TrainerStep;
 use super::{AnswerLogits, Job};
-use crate::plan::{self, LossType, Plan, Problem, ProblemKind, Release, Task, TrainerName};
+use crate::plan::{self, Dtype, Framework, LossType, Method, Plan, Problem, ProblemKind, Release, Task, TrainerName};
 
 /// How a language model's loss is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -15,6 +15,8 @@ pub enum LossImplementation {
     ChunkedNll,
     /// Liger's fused linear cross-entropy: chunks of tokens, gradients ready when forward ends.
     Liger,
+    /// Cut Cross-Entropy: one kernel over hidden states and head.
+    CutCrossEntropy,
 }
 
 impl LossImplementation {
@@ -25,6 +27,7 @@ impl LossImplementation {
             Self::FusedLmHead => plan::LossImplementation::FusedLmHead,
             Self::ChunkedNll => plan::LossImplementation::ChunkedNll,
             Self::Liger => plan::LossImplementation::Liger,
+            Self::CutCrossEntropy => plan::LossImplementation::CutCrossEntropy,
         }
     }
 
@@ -40,8 +43,8 @@ impl LossImplementation {
             Chosen::FusedLmHead => return Self::FusedLmHead,
             Chosen::ChunkedNll => return Self::ChunkedNll,
             Chosen::Liger => return Self::Liger,
-            // Cut Cross-Entropy is refused before.
-            Chosen::Auto | Chosen::CutCrossEntropy => {}
+            Chosen::CutCrossEntropy => return Self::CutCrossEntropy,
+            Chosen::Auto => {}
         }
         if trainer.fuses_lm_head() && plan.task == Task::Sft {
             // trl trainer/sft_trainer.py switches Liger's fused cross-entropy off: it would replace the same forward.
@@ -65,12 +68,41 @@ impl LossImplementation {
 pub(super) fn unmodelled(plan: &Plan) -> Option<Problem> {
     use plan::LossImplementation as Chosen;
     let chosen = plan.loss_implementation;
-    if plan.task != Task::Sft || plan.offers_loss(chosen) {
+    if plan.task != Task::Sft {
         return None;
+    } else if plan.offers_loss(chosen) {
+        return if chosen == Chosen::CutCrossEntropy { cut_cross_entropy(plan) } else { None };
     }
     let modelled = Chosen::ALL.iter().filter(|loss| plan.offers_loss(**loss)).map(|loss| loss.name()).collect();
     let kind = ProblemKind::NotModelled { value: chosen.name().to_owned(), modelled };
     Some(Problem::new("loss_implementation", kind))
+}
+
+/// Where Cut Cross-Entropy raises or was not run: its backward wants head and hidden states in 16 bits (cce_backward.py), and
+/// reads the head past the module that gathers it.
+fn cut_cross_entropy(plan: &Plan) -> Option<Problem> {
+    let contradiction = |field: &str, fix: &str| {
+        let kind = ProblemKind::Contradiction { other: "loss_implementation".to_owned(), fix: fix.to_owned() };
+        Some(Problem::new(field, kind))
+    };
+    let framework = plan.distributed.framework;
+    let gathers = match framework {
+        Framework::Fsdp1 | Framework::Fsdp2 => plan.num_gpus > 1 || plan.trainer.name != TrainerName::Custom,
+        Framework::Deepspeed => plan.zero_stage == 3,
+        Framework::Ddp => false,
+    };
+    let prepared = plan.method == Method::Qlora && plan.quantization.prepare_for_kbit_training;
+    if gathers {
+        let value = ["cut_cross_entropy under ", framework.name()].concat();
+        let kind = ProblemKind::NotModelled { value, modelled: vec![plan::LossImplementation::Auto.name()] };
+        Some(Problem::new("loss_implementation", kind))
+    } else if plan.weights_dtype() == Dtype::Float32 {
+        contradiction(plan.weights_dtype_field(), Dtype::Bfloat16.name())
+    } else if prepared && plan.trainer.name != TrainerName::Axolotl {
+        contradiction("quantization.prepare_for_kbit_training", "false")
+    } else {
+        None
+    }
 }
 
 impl Plan {
@@ -79,14 +111,15 @@ impl Plan {
         use plan::LossImplementation as Chosen;
         let trainer = TrainerStep::of(self);
         if trainer.is_custom() {
-            return loss != Chosen::CutCrossEntropy;
+            return true;
         }
         match loss {
             Chosen::Auto => true,
             Chosen::FusedLmHead => trainer.fuses_lm_head(),
             Chosen::FullLogits | Chosen::Liger => !trainer.fuses_lm_head(),
             Chosen::ChunkedNll => trainer.offers_chunked_nll(),
-            Chosen::CutCrossEntropy => false,
+            // axolotl's plugin, or its patch before `transformers.Trainer`; TRL and others read logits.
+            Chosen::CutCrossEntropy => matches!(self.trainer.name, TrainerName::Axolotl | TrainerName::Transformers),
         }
     }
 
@@ -97,11 +130,11 @@ impl Plan {
 
     /// Whether only tokens that count in the loss reach the head, so that their number decides what it takes.
     pub fn counts_label_tokens(&self) -> bool {
-        use LossImplementation::{ChunkedNll, FusedLmHead};
+        use LossImplementation::{ChunkedNll, CutCrossEntropy, FusedLmHead};
         let trainer = TrainerStep::of(self);
         match self.task {
             Task::Sft | Task::Dpo | Task::Kto if trainer.keeps_logits_of_labels() => true,
-            Task::Sft => matches!(LossImplementation::chosen_by(self), FusedLmHead | ChunkedNll),
+            Task::Sft => matches!(LossImplementation::chosen_by(self), FusedLmHead | ChunkedNll | CutCrossEntropy),
             Task::Dpo | Task::Kto => trainer.fuses_lm_head(),
             _ => false,
         }
@@ -161,6 +194,12 @@ impl Job {
     /// What the trainer computes of whole logits for its logs (trl trainer/sft_trainer.py `compute_loss`).
     pub(crate) fn logits_metrics(&self) -> LogitsMetrics {
         if self.plan.task == Task::Sft { self.trainer.logits_metrics() } else { LogitsMetrics::None }
+    }
+
+    /// Whether SFT's loss is `dft_loss` over whole logits; TRL's fused LM head takes it of the log-probabilities that it gives.
+    pub(crate) fn takes_dft(&self) -> bool {
+        let trl = self.plan.trainer.name == TrainerName::Trl && self.plan.task == Task::Sft;
+        trl && self.plan.policy.loss_type.has(LossType::Dft)
     }
 
     /// Whether the model's outputs are cast to fp32 once its forward has returned: accelerate wraps the forward where it

@@ -35,7 +35,7 @@ pub use trainer::{Accelerate, TrainerStep};
 use std::sync::Arc;
 
 use crate::gpu::{Gpu, HostMemory};
-use crate::model::{BatchImages, Model, ModelPart};
+use crate::model::{BatchImages, Model, ModelKind, ModelPart};
 use crate::plan::{AdapterTargets, Batches, Method, Plan, ReferenceKind, Task};
 use crate::units::GIB;
 
@@ -188,6 +188,12 @@ impl Job {
     /// Whether an embedding model trains: no head runs, and the class is the one without (`AutoModel`).
     pub fn embeds(&self) -> bool {
         self.plan.task == Task::Embedding
+    }
+
+    /// Whether the classification head reads one token of each sequence through the layers of the masked-language-model head.
+    pub(crate) fn pools_before_head_layers(&self) -> bool {
+        let has_layers = || self.model.recorded.as_ref().is_some_and(|recorded| recorded.program.has_head_layers());
+        self.scores() && self.model.kind == ModelKind::Encoder && has_layers()
     }
 
     /// Whether the trainer sets every dropout of the model to 0.

@@ -5,7 +5,7 @@
 //! version itself.
 
 use super::LogitsMetrics;
-use crate::plan::{AttnImplementation, Auto, Framework, Method, Plan, Release, Task, TrainerName};
+use crate::plan::{AttnImplementation, Auto, Framework, LossImplementation, Method, Plan, Release, Task, TrainerName};
 
 /// How accelerate drives FSDP, by version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,7 +26,7 @@ pub struct TrainerStep {
 }
 
 impl TrainerStep {
-    pub(super) fn of(plan: &Plan) -> Self {
+    pub(crate) fn of(plan: &Plan) -> Self {
         Self { name: plan.trainer.name, release: plan.trainer.release() }
     }
 
@@ -247,12 +247,13 @@ impl TrainerStep {
 
     /// Whether token embeddings, head, norms and routers are held in fp32 beside a 16-bit model (axolotl loaders/model.py
     /// `_configure_embedding_dtypes`): cast up after loading, and back where adapters, FSDP or flash attention want one
-    /// dtype.
+    /// dtype, or Cut Cross-Entropy 16 bits.
     pub(super) fn holds_embeddings_and_norms_in_fp32(self, plan: &Plan) -> bool {
         let is_sharded = plan.num_gpus > 1 && plan.distributed.framework.is_fsdp();
         self.name == TrainerName::Axolotl
             && plan.method == Method::Full
             && plan.attn_implementation != AttnImplementation::FlashAttention2
             && !is_sharded
+            && plan.loss_implementation != LossImplementation::CutCrossEntropy
     }
 }

@@ -1,9 +1,11 @@
 //! From token ids to the first layer's input.
 
 use super::activations::{ForwardContext, run_norm};
-use super::autograd::{ElementType, Sym, Tensor, add, dims, dropout, embedding, mul_scalar};
+use super::autograd::{
+    ElementType, Sym, Tensor, add, cast, dims, dropout, embedding, linear, mul_scalar, transpose_heads,
+};
 use super::term::Term;
-use super::weights::{EmbeddingTable, LoadedModel};
+use super::weights::{EmbeddingTable, LoadedModel, TableAdapter};
 use crate::job::Job;
 use crate::model::ModelKind;
 use crate::plan::{Auto, Plan, TrainerName};
@@ -29,6 +31,10 @@ pub(super) fn run_embeddings(
         context.embedding_module("embed_tokens", table, || {
             let rows = embedding(table, context.tokens(Sym::H, width), stream);
             let rows = if scaled_within { mul_scalar(&rows, stream) } else { rows };
+            let rows = match &weights.token_adapter {
+                Some(adapter) => add_adapter(context, adapter, rows, scaled_within),
+                None => rows,
+            };
             // DeepSpeed's hooks come behind the one that wants a gradient: backward fetches the table again.
             if context.zero3.is_some() { want_gradient(rows) } else { rows }
         })
@@ -77,6 +83,28 @@ pub(super) fn run_embeddings(
     }
     held.push(positions);
     Some((hidden, held))
+}
+
+/// What an adapter adds to rows of its table (peft tuners/lora/layer.py `Embedding.forward`): rows of A's transpose, times B's.
+/// Autocast casts both anew, as it keeps no copy of a view. Where a class scales rows within its table, so does peft.
+fn add_adapter(context: &ForwardContext, adapter: &TableAdapter, rows: Tensor, scaled: bool) -> Tensor {
+    let TableAdapter { a, b, rows: count, r } = adapter;
+    let label = context.label(Term::AdapterActivations, "embed_tokens");
+    let low =
+        embedding(&transpose_heads(a, dims(&[(Sym::V, *count), (Sym::R, *r)])), context.tokens(Sym::R, *r), label);
+    let transposed = transpose_heads(b, b.shape());
+    let weight = context.cast_input(&transposed);
+    let high = linear(&context.cast_input(&low), &weight, None, (Sym::H, rows.shape().width()), label);
+    drop((low, weight, transposed));
+    let mut update = mul_scalar(&high, context.passing());
+    drop(high);
+    if scaled {
+        update = mul_scalar(&update, context.passing());
+    }
+    let stream = context.label(Term::ResidualStream, "embeddings");
+    let (element, sum) = (rows.element(), add(&rows, &update, stream));
+    drop((rows, update));
+    cast(&sum, element, stream)
 }
 
 /// `enable_input_require_grads`: the token embedding's output becomes a leaf, so that gradients reach adapters through

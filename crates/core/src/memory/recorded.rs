@@ -1,6 +1,6 @@
 //! The forward of a model whose class was recorded: what runs before its layers and behind them.
 
-use super::activations::{ForwardContext, run_recorded};
+use super::activations::{ForwardContext, run_between, run_recorded};
 use super::autograd::{Tensor, custom};
 use super::term::Term;
 use super::weights::LoadedModel;
@@ -47,9 +47,15 @@ fn share_parameters(context: &ForwardContext, weights: &LoadedModel) {
     }
 }
 
-/// What the head reads.
-pub(super) fn run_after(context: &Rc<ForwardContext>, weights: &LoadedModel, x: &Tensor) -> Option<Tensor> {
-    let out = run_recorded(context, weights.after.as_ref()?, Some(x), None);
+/// What the head reads; of a class with layers before its head what these read, where the task puts another head there.
+pub(super) fn run_after(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedModel, x: &Tensor) -> Option<Tensor> {
+    let after = weights.after.as_ref()?;
+    let decoded = run_between(context, after, x);
+    let out = match decoded {
+        Some(decoded) if job.embeds() || job.pools_before_head_layers() => Some(decoded),
+        Some(decoded) => run_recorded(context, after, Some(&decoded), None),
+        None => run_recorded(context, after, Some(x), None),
+    };
     context.scope.take();
     out
 }

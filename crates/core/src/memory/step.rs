@@ -15,7 +15,7 @@ use super::recorded::{run_after, run_before};
 use super::sharding::{MicroBatch, strategy};
 use super::sizes::Sizes;
 use super::term::Term;
-use super::weights::{LayerWeights, LoadedModel};
+use super::weights::{LayerWeights, LoadedModel, RecordedBlock};
 use crate::job::{Job, Sharding};
 use crate::model::{BatchSizes, Block, Input, Model, Recorded};
 use crate::plan::{AttnImplementation, Auto, Release, Task};
@@ -315,7 +315,8 @@ pub(super) fn forward(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedM
             hidden = called_with;
         }
         let run = |x: &Tensor| {
-            if job.plan.gradient_checkpointing && tape.grad_enabled() {
+            let is_checkpointed = layer.recorded.as_ref().is_none_or(RecordedBlock::is_checkpointed);
+            if job.plan.gradient_checkpointing && is_checkpointed && tape.grad_enabled() {
                 checkpointed(context, layer, x)
             } else {
                 run_layer(context, layer, x)
@@ -332,7 +333,7 @@ pub(super) fn forward(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedM
         out = groups.enter_tail(&out, true);
     }
     if weights.after.is_some() {
-        out = run_after(context, weights, &out)?;
+        out = run_after(context, job, weights, &out)?;
     } else {
         for norm in &weights.final_norms {
             out = run_norm(context, norm, &out);

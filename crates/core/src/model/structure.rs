@@ -65,10 +65,14 @@ pub struct Model {
 pub struct Vision {
     /// Whether the patches of all images are one sequence.
     pub packs: bool,
+    /// Whether eager attention was recorded, too.
+    pub runs_eager: bool,
     /// Whether it takes images as pixels, each with sides of its own.
     pub takes_pixels: bool,
     /// Whether its processor cuts images into tiles.
     pub splits: bool,
+    /// Tiles that every image takes, be they full or padded.
+    pub tiles: Option<u64>,
     /// Pixels of a patch's side.
     pub patch_size: Option<u64>,
     /// Patches of a side that become one position of the text together.

@@ -10,7 +10,7 @@ impl Plan {
     }
 
     /// The field that decides [`Plan::weights_dtype`].
-    pub(super) fn weights_dtype_field(&self) -> &'static str {
+    pub(crate) fn weights_dtype_field(&self) -> &'static str {
         match (self.engine_dtype(), self.distributed.bf16_enabled) {
             (None, _) => "torch_dtype",
             (Some(_), Auto::Set(true)) => "distributed.bf16.enabled",

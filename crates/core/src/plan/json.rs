@@ -32,6 +32,17 @@ const RESOLVED: &[(&str, &str)] = &[
     ("contiguous_gradients", "distributed.contiguous_gradients"),
 ];
 
+/// Keys of the libraries that change what a step takes and are not modelled, where a plan would have them, and the value that
+/// leaves each as it is.
+const NOT_MODELLED: [(&str, &str); 6] = [
+    ("distributed.zero_quantized_weights", "false"),
+    ("distributed.zero_quantized_gradients", "false"),
+    ("distributed.zero_hpz_partition_size", "1"),
+    ("distributed.mics_shard_size", "-1"),
+    ("lora.use_dora", "false"),
+    ("neftune_noise_alpha", "0"),
+];
+
 impl Plan {
     /// Reads a plan from JSON text.
     ///
@@ -174,6 +185,15 @@ impl<'v> Reader<'v> {
         }
     }
 
+    /// A key of [`NOT_MODELLED`], unless it is left as it is.
+    fn not_modelled(&mut self, name: String, value: &Value) {
+        let Some((_, unset)) = NOT_MODELLED.iter().find(|(key, _)| *key == name) else { return };
+        let stated = value.to_string();
+        if !value.is_null() && stated != *unset {
+            self.problem(name, ProblemKind::NotModelled { value: shortened(&stated), modelled: vec![*unset] });
+        }
+    }
+
     fn section(&mut self, path: &str, entries: &'v Map<String, Value>) {
         for (key, value) in entries {
             let name = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
@@ -186,6 +206,7 @@ impl<'v> Reader<'v> {
                 }
                 (_, Some((place, field))) => self.found.push((place, field, value)),
                 (Value::Null, None) if is_section(&name) => {}
+                (_, None) if NOT_MODELLED.iter().any(|(key, _)| *key == name) => self.not_modelled(name, value),
                 (_, None) if is_section(&name) => self.problem(name, ProblemKind::WrongType { expected: "object" }),
                 (_, None) if self.problems.len() < MOST_PROBLEMS => {
                     let nearest = nearest_field(path, key);

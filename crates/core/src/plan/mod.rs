@@ -47,6 +47,7 @@ pub use trainer::{Release, Trainer};
 
 pub(crate) use adapter_targets::AdapterTargets;
 pub(crate) use leaf::shortened;
+pub(crate) use modules::unties_head;
 
 use crate::search::edits;
 

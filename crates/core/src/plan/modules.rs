@@ -53,6 +53,32 @@ pub fn attention_module_names(model: &Model) -> Vec<&str> {
     names
 }
 
+/// Whether peft parts the head of a model that ties it from the token embedding: it trains a copy of either, or puts an
+/// adapter on the head.
+pub(crate) fn unties_head(plan: &Plan, model: &Model) -> bool {
+    let table = model.embeddings.iter().find(|module| module.role == Role::TokenEmbedding);
+    let saves = |module: &str| plan.lora.modules_to_save.iter().any(|saved| names_module(saved, module));
+    model.tie_word_embeddings
+        && has_head(plan, model)
+        && plan.task != Task::Embedding
+        && (saves(HEAD) || targets_head(plan) || table.is_some_and(|table| saves(&table.name)))
+}
+
+/// Whether an adapter sits on the language-model head.
+pub(crate) fn targets_head(plan: &Plan) -> bool {
+    match &plan.lora.target_modules {
+        TargetModules::Names(names) => names.iter().any(|target| names_module(target, HEAD)),
+        TargetModules::AllLinear => false,
+    }
+}
+
+/// Whether an adapter sits on the table of token embeddings.
+pub(crate) fn adapts_table(plan: &Plan, model: &Model) -> bool {
+    let TargetModules::Names(names) = &plan.lora.target_modules else { return false };
+    let table = model.embeddings.iter().find(|module| module.role == Role::TokenEmbedding);
+    table.is_some_and(|table| names.iter().any(|target| names_module(target, &table.name)))
+}
+
 fn modules(model: &Model) -> impl Iterator<Item = &Module> {
     let layers = model.layer_kinds().flat_map(|(layer, _)| &layer.modules);
     model.embeddings.iter().chain(layers).chain(&model.final_modules).chain(&model.head)

@@ -1,5 +1,7 @@
 //! Values with names: what JSON and links call the choices of a plan.
 
+use super::ProblemKind;
+
 /// Declares an enum whose variants have a name in JSON and links.
 macro_rules! names {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
@@ -146,8 +148,18 @@ names! {
         ChunkedNll = "chunked_nll",
         /// Liger's fused linear cross-entropy.
         Liger = "liger",
-        /// Apple's Cut Cross-Entropy; not modelled.
+        /// Apple's Cut Cross-Entropy, as axolotl's fork of it runs in transformers' classes.
         CutCrossEntropy = "cut_cross_entropy",
+    }
+}
+impl LossImplementation {
+    /// The problem of a name that Headroom knows and does not model. Unsloth's fused cross-entropy (unsloth_zoo
+    /// fused_losses/cross_entropy_loss.py) sizes its chunks by what is free on the GPU as it runs, and compiles them;
+    /// torchtune's (modules/loss) reads lists of chunks that only its own models give.
+    pub(super) fn not_modelled(name: &str) -> Option<ProblemKind> {
+        const NAMES: [&str; 4] = ["unsloth", "unsloth_fused_ce", "torchtune", "torchtune_chunked"];
+        let modelled = Self::NAMES.to_vec();
+        NAMES.contains(&name).then(|| ProblemKind::NotModelled { value: name.to_owned(), modelled })
     }
 }
 names! {

@@ -79,21 +79,26 @@ names! {
         StableAdamw = "stable_adamw",
         /// grokadamw's AdamW, whose state rests on the host.
         Grokadamw = "grokadamw",
+        /// torchao's AdamW, 8-bit states.
+        AdamwTorch8bit = "adamw_torch_8bit",
+        /// torchao's AdamW, 4-bit states.
+        AdamwTorch4bit = "adamw_torch_4bit",
     }
 }
 
 /// Names of `OptimizerNames` that are refused. The XLA and NPU forms run on no CUDA GPU. torchdistx, which
 /// `adamw_anyprecision` imports, has no release that installs beside a current PyTorch.
 /// `galore_adafactor_layerwise` cannot be made: trainer_optimizer.py passes a learning rate beside Adafactor's
-/// `relative_step=True`, which raises. torchao's step is a kernel that torch.compile makes for each shape, whose buffers
-/// are not derived.
+/// `relative_step=True`, which raises. axolotl's own names come last (utils/schemas/enums.py `CustomSupportedOptimizers`).
 const NOT_MODELLED: &[&str] = &[
     "adamw_torch_xla",
     "adamw_torch_npu_fused",
     "adamw_anyprecision",
     "galore_adafactor_layerwise",
-    "adamw_torch_8bit",
-    "adamw_torch_4bit",
+    "ao_adamw_fp8",
+    "optimi_adamw",
+    "came_pytorch",
+    "dion",
 ];
 
 impl Optimizer {
@@ -141,6 +146,8 @@ impl Optimizer {
                     | Self::ScheduleFreeSgd
                     | Self::StableAdamw
                     | Self::Grokadamw
+                    | Self::AdamwTorch8bit
+                    | Self::AdamwTorch4bit
             ))
     }
 

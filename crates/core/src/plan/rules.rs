@@ -1,10 +1,12 @@
 //! Which fields cannot go together. Few and true: whatever runs in reality passes.
 
+use super::modules::{adapts_table, targets_head, unties_head};
 use super::{
     AttentionKernel, AttnImplementation, Auto, Dtype, EmbeddingLoss, Framework, LossType, Method, MixedPrecision,
     Offload, Plan, Problem, ProblemKind, ReferenceKind, Release, ShardingStrategy, Task, TrainerName,
 };
 use crate::gpu::Gpu;
+use crate::job::TrainerStep;
 use crate::model::{Model, ModelPart, ModuleKind, Role};
 
 /// Every contradiction of `plan`.
@@ -13,6 +15,7 @@ pub(crate) fn contradictions(plan: &Plan, model: &Model, gpu: &Gpu) -> Vec<Probl
     problems.extend(flash_attention(plan, gpu));
     problems.extend(positions(plan, model));
     problems.extend(frozen_table_unsharded(plan, model));
+    problems.extend(adapted_ends(plan, model));
     problems.extend(images(plan, model));
     problems.extend(frozen_parts(plan));
     problems
@@ -25,7 +28,7 @@ fn images(plan: &Plan, model: &Model) -> Option<Problem> {
     if model.vision.is_none() {
         return contradiction("images.per_sample", "model", "");
     }
-    if model.vision.is_some_and(|vision| vision.packs) && plan.attn_implementation == AttnImplementation::Eager {
+    if model.vision.is_some_and(|vision| !vision.runs_eager) && plan.attn_implementation == AttnImplementation::Eager {
         return contradiction("images.per_sample", "attn_implementation", "sdpa");
     }
     let shards = plan.distributed.framework.is_fsdp() || plan.zero_stage == 3;
@@ -51,6 +54,35 @@ fn frozen_table_unsharded(plan: &Plan, model: &Model) -> Option<Problem> {
     let frozen = plan.method != Method::Full && plan.task != Task::Inference && model.tie_word_embeddings;
     let raises = whole && flat && frozen && plan.lora.modules_to_save.is_empty();
     raises.then(|| contradiction("distributed.framework", "method", "fsdp2")).flatten()
+}
+
+/// Adapters and copies at a model's ends that were not run under the allocator: a head that they part from its embedding, and
+/// an adapter on the embedding, where parameters are gathered; the latter in recorded classes too.
+fn adapted_ends(plan: &Plan, model: &Model) -> Option<Problem> {
+    if plan.method == Method::Full || plan.task == Task::Inference {
+        return None;
+    }
+    let sharded = plan.num_gpus > 1 || plan.trainer.name != TrainerName::Custom;
+    let (gathers, field, fix) = match plan.distributed.framework {
+        Framework::Fsdp1 | Framework::Fsdp2 => (sharded, "distributed.framework", "ddp"),
+        Framework::Deepspeed => (plan.zero_stage == 3, "zero_stage", "2"),
+        Framework::Ddp => (false, "", ""),
+    };
+    let on_table = adapts_table(plan, model);
+    let skips_adapters = TrainerStep::of(plan).fuses_lm_head()
+        && matches!(plan.task, Task::Sft | Task::Dpo | Task::Kto | Task::Grpo | Task::Rloo);
+    if skips_adapters && targets_head(plan) {
+        // "Applying a PEFT adapter to `lm_head` is not supported" (trl trainer/sft_trainer.py and others).
+        contradiction("lora.target_modules", "trainer.version", "all-linear")
+    } else if gathers && on_table {
+        contradiction(field, "lora.target_modules", fix)
+    } else if gathers && unties_head(plan, model) {
+        contradiction(field, "lora.modules_to_save", fix)
+    } else if on_table && model.recorded.is_some() {
+        contradiction("lora.target_modules", "model", "all-linear")
+    } else {
+        None
+    }
 }
 
 /// Those that no model and no GPU can change.
@@ -228,7 +260,7 @@ fn optimizer(plan: &Plan) -> Option<Problem> {
             return contradiction("offload_optimizer", OPTIM, "none");
         } else if stage {
             return contradiction("zero_stage", OPTIM, "0");
-        } else if framework == Framework::Fsdp2 && plan.num_gpus > 1 {
+        } else if framework.is_fsdp() && plan.num_gpus > 1 {
             return contradiction("distributed.framework", OPTIM, "ddp");
         }
     }

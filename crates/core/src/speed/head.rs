@@ -105,13 +105,19 @@ fn loss(passes: &mut Passes, inputs: &TimingInputs, [scored, vocab, hidden]: [f6
             passes.backward.traffic(rates, Part::Loss, logits * (4.0 * a + 8.0), 5.0);
             true
         }
+        LossImplementation::CutCrossEntropy => {
+            // Tiles stay on the chip; backward multiplies them once more.
+            passes.forward.traffic(rates, Part::Loss, 0.0, 2.0);
+            passes.backward.traffic(rates, Part::Loss, 0.0, 5.0);
+            true
+        }
         LossImplementation::ChunkedNll => true,
         LossImplementation::FullLogits => false,
     };
     if multiplied_again {
         passes.backward.matmul(rates, Part::Recomputation, [scored, vocab, hidden], inputs.precision);
     }
-    if loss == LossImplementation::FusedLmHead {
+    if matches!(loss, LossImplementation::FusedLmHead | LossImplementation::CutCrossEntropy) {
         return;
     }
     let upcast = if a < 4.0 { 4.0 + a } else { 0.0 };

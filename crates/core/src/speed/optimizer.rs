@@ -143,6 +143,10 @@ fn update_bytes(optimizer: Optimizer, width: f64) -> (f64, f64) {
         Optimizer::Adalomo => (if width < 4.0 { 68.0 + 12.0 } else { 68.0 }, 20.0),
         // AdamW's passes, and those of the slow average between them.
         Optimizer::Grokadamw => (30.0 * width, 12.0),
+        // Weight read and written, gradient read, codes of two states both.
+        Optimizer::AdamwTorch8bit => (3.0 * width + 4.0, 1.0),
+        // The same, and between its kernels two numbers and two codes an element are written and read.
+        Optimizer::AdamwTorch4bit => (3.0 * width + 2.0 + 48.0, 5.0),
     }
 }
 

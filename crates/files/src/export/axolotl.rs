@@ -1,8 +1,8 @@
 //! axolotl's YAML (utils/schemas/*.py).
 
 use headroom_core::plan::{
-    AttnImplementation, Auto, Framework, LossType, Method, MixedPrecision, Plan, RolloutEngine, ShardingStrategy,
-    TargetModules, Task,
+    AttnImplementation, Auto, Framework, LossImplementation, LossType, Method, MixedPrecision, Plan, RolloutEngine,
+    ShardingStrategy, TargetModules, Task,
 };
 
 use super::accelerate;
@@ -65,11 +65,22 @@ pub(super) fn config(planned: &Planned<'_>) -> Option<Vec<Setting>> {
         AttnImplementation::FlashAttention2 => set("flash_attention", true).because(Why::AttentionKernel),
         AttnImplementation::Eager => set("eager_attention", true),
     });
+    let cuts = plan.loss_implementation == LossImplementation::CutCrossEntropy;
+    let liger = plan.use_liger_kernel.then(|| "axolotl.integrations.liger.LigerPlugin".to_owned());
+    let cut = cuts.then(|| "axolotl.integrations.cut_cross_entropy.CutCrossEntropyPlugin".to_owned());
+    let plugins: Vec<String> = liger.into_iter().chain(cut).collect();
+    if !plugins.is_empty() {
+        settings.push(set("plugins", plugins.as_slice()));
+    }
+    if cuts {
+        settings.push(set("cut_cross_entropy", true).because(Why::ChunkedLoss));
+    }
     if plan.use_liger_kernel {
-        settings.push(set("plugins", ["axolotl.integrations.liger.LigerPlugin".to_owned()].as_slice()));
         settings.push(set("liger_rms_norm", true));
         settings.push(set("liger_glu_activation", true));
-        settings.push(set("liger_fused_linear_cross_entropy", true).because(Why::ChunkedLoss));
+        if !cuts {
+            settings.push(set("liger_fused_linear_cross_entropy", true).because(Why::ChunkedLoss));
+        }
     }
     if plan.task == Task::Grpo {
         settings.extend(generation(plan));

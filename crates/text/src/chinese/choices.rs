@@ -93,6 +93,8 @@ pub(super) fn optimizer(optimizer: Optimizer) -> ChoiceText {
         Optimizer::ScheduleFreeSgd => choice("SGD（schedule-free）", "schedulefree"),
         Optimizer::StableAdamw => choice("StableAdamW", "torch-optimi"),
         Optimizer::Grokadamw => choice("GrokAdamW", "状态在主机内存"),
+        Optimizer::AdamwTorch8bit => choice("AdamW，8 位状态", "torchao"),
+        Optimizer::AdamwTorch4bit => choice("AdamW，4 位状态", "torchao"),
     }
 }
 
@@ -168,7 +170,7 @@ pub(super) fn loss(loss: LossImplementation) -> ChoiceText {
         LossImplementation::FusedLmHead => choice("融合输出头", "TRL 1.16，分块"),
         LossImplementation::ChunkedNll => choice("chunked_nll", "TRL，每次 256 个 token"),
         LossImplementation::Liger => choice("Liger", "融合线性交叉熵"),
-        LossImplementation::CutCrossEntropy => choice("Cut Cross-Entropy", "尚未支持"),
+        LossImplementation::CutCrossEntropy => choice("Cut Cross-Entropy", "显存中没有 logits"),
     }
 }
 

@@ -93,6 +93,8 @@ pub(super) fn optimizer(optimizer: Optimizer) -> ChoiceText {
         Optimizer::ScheduleFreeSgd => choice("SGD, schedule-free", "schedulefree"),
         Optimizer::StableAdamw => choice("StableAdamW", "torch-optimi"),
         Optimizer::Grokadamw => choice("GrokAdamW", "states on the host"),
+        Optimizer::AdamwTorch8bit => choice("AdamW, 8-bit states", "torchao"),
+        Optimizer::AdamwTorch4bit => choice("AdamW, 4-bit states", "torchao"),
     }
 }
 
@@ -168,7 +170,7 @@ pub(super) fn loss(loss: LossImplementation) -> ChoiceText {
         LossImplementation::FusedLmHead => choice("Fused LM head", "TRL 1.16, in tiles"),
         LossImplementation::ChunkedNll => choice("chunked_nll", "TRL, 256 tokens at a time"),
         LossImplementation::Liger => choice("Liger", "fused linear cross-entropy"),
-        LossImplementation::CutCrossEntropy => choice("Cut Cross-Entropy", "not modelled yet"),
+        LossImplementation::CutCrossEntropy => choice("Cut Cross-Entropy", "no logits in memory"),
     }
 }
 

@@ -18,7 +18,7 @@ struct Priority(bool, u64);
 fn priority(target: &GradSource) -> Priority {
     match target {
         GradSource::Leaf(leaf) => Priority(true, leaf.id),
-        GradSource::Node(node, _) => Priority(false, node.sequence),
+        GradSource::Node(node, _) => Priority(false, node.sequence.get()),
     }
 }
 

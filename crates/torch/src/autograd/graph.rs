@@ -393,7 +393,7 @@ pub(super) type Edges = SmallVec<[Option<Edge>; 3]>;
 
 /// One operator in the graph.
 pub struct Node {
-    pub(super) sequence: u64,
+    pub(super) sequence: Cell<u64>,
     pub(super) tag: Cell<LayerTag>,
     pub(super) next: Edges,
     pub(super) saved: RefCell<SmallVec<[Saved; 2]>>,
@@ -408,7 +408,7 @@ pub struct Node {
 
 impl fmt::Debug for Node {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Node").field("sequence", &self.sequence).finish_non_exhaustive()
+        f.debug_struct("Node").field("sequence", &self.sequence.get()).finish_non_exhaustive()
     }
 }
 

@@ -64,7 +64,7 @@ impl Unfinished {
             Some(Edge { target, shape: input.shape(), element: input.element() })
         };
         Self(Rc::new(Node {
-            sequence: tape.next_sequence(),
+            sequence: Cell::new(tape.next_sequence()),
             tag: Cell::new(tape.tag()),
             next: inputs.iter().map(edge).collect(),
             saved: RefCell::default(),
@@ -80,5 +80,14 @@ impl Unfinished {
         self.0.tag.set(tape.tag());
         let _: Result<(), Run> = self.0.run.set(Box::new(run));
         self.0
+    }
+}
+
+impl Tensor {
+    /// Lets backward come to the operator that made the tensor as if it had run now.
+    pub fn order_as_new(&self) {
+        if let Some(GradSource::Node(node, _)) = self.source() {
+            node.sequence.set(self.tape().next_sequence());
+        }
     }
 }

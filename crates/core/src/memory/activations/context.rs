@@ -116,6 +116,15 @@ impl ForwardContext {
         Rc::clone(self.sizes.borrow_mut().get_or_insert_with(made))
     }
 
+    /// Runs what reads one token of each sequence.
+    pub(in crate::memory) fn of_one_token<T>(&self, recorded: &Recorded, run: impl FnOnce() -> T) -> T {
+        let batch = BatchSizes { sequences: self.batch, length: 1, images: self.images };
+        let whole = self.sizes.replace(Some(Sizes::of(recorded, batch)));
+        let out = run();
+        self.sizes.replace(whole);
+        out
+    }
+
     /// Keeps `hidden` for the model's outputs, where they are to hold hidden states.
     pub(in crate::memory) fn keep_hidden_state(&self, hidden: &Tensor) {
         if let Some(states) = self.hidden_states.borrow_mut().as_mut() {

@@ -24,6 +24,12 @@ pub(in crate::memory) fn run_between(context: &ForwardContext, block: &RecordedB
             context.scope.borrow_mut().put(name, given);
             continue;
         }
+        if let Value::Numbered(number) = value
+            && *number < code.takes.len()
+        {
+            // Tokens are embedded here, behind the tower; a program has it in front.
+            given.order_as_new();
+        }
         // The layer's own operators read it as what they are called with.
         if let Value::Numbered(number) = value {
             runner.values.get_mut(*number).into_iter().for_each(|place| drop(place.take()));

@@ -36,8 +36,12 @@ pub(super) fn in_pieces(
         sizes => (1, sizes.iter().copied().fold(1, u64::saturating_mul) / heads.saturating_mul(head_dim).max(1)),
     };
     let length = whole / pieces.unwrap_or(1).max(1);
-    let sizes =
-        AttentionSizes { batch, heads, queries: length, keys: length, head_dim, value_dim, groups: heads != kv_heads };
+    // Of a text that reads images there are as many keys as these have patches.
+    let keys = match (k.shape().sizes(), pieces) {
+        ([_, _, keys, _], None) => *keys,
+        _ => length,
+    };
+    let sizes = AttentionSizes { batch, heads, queries: length, keys, head_dim, value_dim, groups: heads != kv_heads };
     let flat =
         |length: u64| dims(&[(Sym::B, batch), (Sym::S, length), (Sym::AllValues, heads.saturating_mul(value_dim))]);
     let bias = mask.map(|mask| match mask {

@@ -2,6 +2,7 @@
 
 use super::super::activations::ForwardContext;
 use super::super::autograd::{ElementType, Sym, Tensor, cast, contiguous, custom, dims};
+use super::super::tasks::of_fp32_logits;
 use super::super::term::Term;
 use super::super::weights::LoadedModel;
 use super::head::logits;
@@ -21,12 +22,15 @@ pub(super) fn loss(
 ) -> Option<HeadOutput> {
     let mut logits = logits(context, &job.model, weights, &read)?;
     drop(read);
+    if job.takes_dft() {
+        return Some(dft_loss(context, job, logits, hidden));
+    }
     let shifted = job.shifted_logits();
     if shifted == ShiftedLogits::OfOutputs {
         logits = cast(&logits, ElementType::F32, context.label(Term::LogitsFp32, "outputs"));
     }
     let loss = if job.model.kind == ModelKind::Encoder {
-        of_masked(context, &logits)
+        of_masked(context, job, &logits)
     } else if shifted == ShiftedLogits::Never {
         of_logits(context, &logits)
     } else {
@@ -34,20 +38,48 @@ pub(super) fn loss(
     };
     // The model's forward holds the hidden states until it returns.
     drop(hidden);
+    let outputs = outputs(context, job, logits);
+    metrics::of_outputs(context, job, &outputs);
+    Some(HeadOutput { loss, kept: job.plan.keep_outputs.then_some(outputs) })
+}
+
+/// The logits as the trainer gets them.
+fn outputs(context: &ForwardContext, job: &Job, logits: Tensor) -> Tensor {
     if job.trainer.runs_accelerate() {
         // accelerate casts the outputs, and the trainer reads them, once autocast's region has ended.
         context.autocast.replace(false);
         context.leave_autocast();
     }
-    let outputs = if job.upcasts_outputs() {
+    if job.upcasts_outputs() {
         let wide = cast(&logits, ElementType::F32, context.label(Term::LogitsFp32, "outputs"));
         drop(logits);
         wide
     } else {
         logits
-    };
+    }
+}
+
+/// TRL's `dft_loss` (trl trainer/sft_trainer.py), which the Trainer calls with the outputs in the place of the model's own
+/// loss (`compute_loss_func`): log-probabilities times themselves exponentiated, which keep the logits and no log-softmax.
+fn dft_loss(context: &ForwardContext, job: &Job, logits: Tensor, hidden: Tensor) -> HeadOutput {
+    drop(hidden);
+    let outputs = outputs(context, job, logits);
+    let log_probs = of_fp32_logits(context, &outputs, context.length);
+    let (shape, element) = (log_probs.shape(), log_probs.element());
+    let label = context.label(Term::LogProbabilities, "loss");
+    let loss = custom(
+        &context.tape,
+        &[&log_probs],
+        |recording| {
+            let weights = Tensor::new(&context.tape, label, shape, element);
+            recording.save(&weights);
+            scalar(context)
+        },
+        move |call| [Some(Tensor::new(call.tape, label, shape, element))].into(),
+    );
+    drop(log_probs);
     metrics::of_outputs(context, job, &outputs);
-    Some(HeadOutput { loss, kept: job.plan.keep_outputs.then_some(outputs) })
+    HeadOutput { loss, kept: job.plan.keep_outputs.then_some(outputs) }
 }
 
 /// Cross-entropy over an fp32 copy of the logits, against labels that are shifted by one.
@@ -58,9 +90,10 @@ pub(in crate::memory) fn of_logits(context: &ForwardContext, logits: &Tensor) ->
 }
 
 /// Cross-entropy of masked tokens, over the logits as they are (modeling_bert.py `BertForMaskedLM.forward`); autocast has
-/// `cross_entropy` among what it runs in fp32.
-fn of_masked(context: &ForwardContext, logits: &Tensor) -> Tensor {
-    let wide = match *context.autocast.borrow() {
+/// `cross_entropy` among what it runs in fp32. Newer classes make the fp32 copy themselves (loss/loss_utils.py `ForMaskedLMLoss`).
+fn of_masked(context: &ForwardContext, job: &Job, logits: &Tensor) -> Tensor {
+    let upcasts = job.model.recorded.as_ref().is_some_and(|recorded| recorded.program.upcasts_masked_logits());
+    let wide = match *context.autocast.borrow() || upcasts {
         true => cast(logits, ElementType::F32, context.label(Term::LogitsFp32, "")),
         false => logits.clone(),
     };

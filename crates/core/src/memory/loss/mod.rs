@@ -3,6 +3,7 @@
 //! Each way to compute a loss has a file of its own; which one a job takes is decided in `job/loss.rs`.
 
 mod chunked_nll;
+mod cut_cross_entropy;
 mod full_logits;
 mod fused_lm_head;
 mod head;
@@ -60,6 +61,7 @@ pub(super) fn language_model_loss(
         }
         LossImplementation::FusedLmHead => fused_lm_head::mean_loss(context, job, weights, (hidden, marked)),
         LossImplementation::ChunkedNll => chunked_nll::loss(context, job, weights, (hidden, marked)),
+        LossImplementation::CutCrossEntropy => cut_cross_entropy::loss(context, job, weights, (hidden, marked)),
         _ => full_logits::loss(context, job, weights, (hidden, marked)),
     }
 }

@@ -1,6 +1,6 @@
 //! The loss of a classification head.
 
-use super::super::activations::ForwardContext;
+use super::super::activations::{ForwardContext, run_recorded};
 use super::super::autograd::{ElementType, Sym, Tensor, custom, dims, unary_saving_output};
 use super::super::phase::Phase;
 use super::super::term::Term;
@@ -26,6 +26,12 @@ pub(in crate::memory) fn score_loss(
         Some(pooler) => {
             let dense = pooler.run(context, &pool(context, Pooling::Cls, &hidden), Term::ScoreHead);
             unary_saving_output(&dense, context.label(Term::ScoreHead, "pooled"))
+        }
+        // Or through those of the masked-language-model head (modeling_modernbert.py `ModernBertForSequenceClassification.forward`).
+        None if job.pools_before_head_layers() => {
+            let pooled = pool(context, Pooling::Cls, &hidden);
+            let after = weights.after.as_ref()?;
+            context.of_one_token(&after.of, || run_recorded(context, after, Some(&pooled), None))?
         }
         None => hidden,
     };

@@ -12,6 +12,7 @@ mod muon;
 mod pytorch;
 mod states;
 mod stepped;
+mod torchao;
 
 pub(super) use backward::InBackward;
 pub(super) use states::allocate_states;
@@ -103,6 +104,7 @@ pub(super) fn step(tape: &Rc<Tape>, job: &Job, trainable: &[Trainable]) {
         }
         Optimizer::Muon => muon::step(tape, all()),
         Optimizer::Grokadamw => grokadamw::step(tape, all()),
+        Optimizer::AdamwTorch8bit | Optimizer::AdamwTorch4bit => torchao::step(tape, plan.optim, all()),
         // One kernel a tensor, or lists updated in place.
         Optimizer::AdamwTorchFused
         | Optimizer::AdamwBnb8bit

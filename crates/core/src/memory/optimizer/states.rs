@@ -1,7 +1,7 @@
 //! Optimizer state, held from the first step on.
 
 use super::bitsandbytes::{Rule, code_tables, in_32_bits};
-use super::{low_rank, muon};
+use super::{low_rank, muon, torchao};
 use crate::job::Job;
 use crate::memory::autograd::{ElementType, Shape, Sym, Tape, Tensor, dims};
 use crate::memory::parameter::Trainable;
@@ -86,6 +86,9 @@ fn states_of(tape: &Rc<Tape>, job: &Job, updated: Updated<'_>) -> Vec<Tensor> {
         Optimizer::StableAdamw => stable_adamw(&new, &whole, (shape, own)),
         // On the host.
         Optimizer::Grokadamw => Vec::new(),
+        Optimizer::AdamwTorch8bit | Optimizer::AdamwTorch4bit => {
+            torchao::states(plan.optim, &new, &whole, (shape, own))
+        }
         Optimizer::Adafactor => {
             let mut states = factored(&new, shape);
             // `state["RMS"]`, a tensor of one number (transformers optimization.py Adafactor.step).
@@ -121,7 +124,7 @@ fn states_of(tape: &Rc<Tape>, job: &Job, updated: Updated<'_>) -> Vec<Tensor> {
 }
 
 /// Makes a tensor of state that every rank has whole, with a name of its own.
-type Whole<'a> = dyn Fn(Term, &'static str, Shape, ElementType) -> Tensor + 'a;
+pub(super) type Whole<'a> = dyn Fn(Term, &'static str, Shape, ElementType) -> Tensor + 'a;
 
 /// torch-optimi's StableAdamW (optimi/stableadamw.py `_init_state`): both moments and Kahan summation's compensation of
 /// 16-bit weights, a byte for others; the square of eps and a sum for the Triton kernel.

@@ -261,6 +261,59 @@ fn log_sum_exp(context: &ForwardContext, x: &Tensor, shape: Shape) -> Tensor {
     )
 }
 
+/// [`selective_log_softmax`] of fp32 logits that nothing else holds: `gather` takes all rows at once and keeps the logits until
+/// the rows' `logsumexp`, which came after it, have had their gradients.
+pub(in crate::memory) fn of_fp32_logits(context: &ForwardContext, x: &Tensor, length: u64) -> Tensor {
+    let Rows { shape: picked_row, count } = rows_of(context, length);
+    let row = picked_row.with(Dim::new(Sym::V, x.shape().width()));
+    let (whole, element) = (x.shape(), x.element());
+    let (label, gradients) = (context.label(Term::LogProbabilities, ""), context.label(Term::LogitsGradients, ""));
+    let shape = dims(&[(Sym::B, context.batch), (Sym::C, length)]);
+    let picked = custom(
+        &context.tape,
+        &[x],
+        |recording| {
+            recording.save(x);
+            Tensor::new(&context.tape, label, shape, element)
+        },
+        move |call| [Some(Tensor::new(call.tape, gradients, whole, element))].into(),
+    );
+    let exponentials = context.label(Term::LogProbabilities, "exponentials");
+    let log_sum = |one: &Tensor| {
+        custom(
+            &context.tape,
+            &[one],
+            |recording| {
+                recording.save(one);
+                context.tape.moment(exponentials, row, element);
+                Tensor::new(&context.tape, label, picked_row, element)
+            },
+            move |call| {
+                // `grad * (self - result).exp()` (FunctionsManual.cpp `logsumexp_backward`).
+                let new = || Tensor::new(call.tape, gradients, row, element);
+                let (difference, exponentials) = (new(), new());
+                let product = new();
+                drop((exponentials, difference));
+                [Some(product)].into()
+            },
+        )
+    };
+    let mut inputs: Vec<Tensor> = unbind(context, x, row, count).iter().map(log_sum).collect();
+    inputs.push(picked);
+    custom(
+        &context.tape,
+        &inputs.iter().collect::<Vec<_>>(),
+        |_| Tensor::new(&context.tape, label, shape, element),
+        move |call| {
+            let last = call.needs.len().saturating_sub(1);
+            let view = |(i, need): (usize, &bool)| {
+                need.then(|| if i == last { call.grad.clone() } else { call.grad.view(picked_row) })
+            };
+            call.needs.iter().enumerate().map(view).collect()
+        },
+    )
+}
+
 /// trl trainer/utils.py `entropy_from_logits`: in chunks of 128 tokens, without a gradient.
 pub(super) fn entropy_of(context: &ForwardContext, x: &Tensor, completion: u64) {
     const CHUNK: u64 = 128;

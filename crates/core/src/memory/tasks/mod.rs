@@ -14,6 +14,7 @@ mod rollout;
 mod trl_answers;
 mod value_head;
 
+pub(super) use logprobs::of_fp32_logits;
 pub(super) use rollout::infer;
 
 use super::autograd::Tape;

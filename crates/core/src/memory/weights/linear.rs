@@ -1,7 +1,7 @@
 //! Linear layers onto the tape: plain, quantised, with an adapter; heads.
 
 use super::builder::{Builder, Place};
-use super::modules::{Adapter, BaseWeight, Projection};
+use super::modules::{Adapter, BaseWeight, Projection, TableAdapter};
 use crate::job::Scheme;
 use crate::memory::autograd::{ElementType, LayerTag, Shape, Sym, Tensor, dims};
 use crate::memory::parameter::Parameter;
@@ -9,6 +9,7 @@ use crate::memory::precision::element_type;
 use crate::memory::sharding::strategy;
 use crate::memory::term::Term;
 use crate::model::{Module, ModuleKind, Role};
+use crate::plan::names_module;
 
 /// A linear layer that is not on the tape yet.
 #[derive(Debug, Clone, Copy)]
@@ -62,6 +63,35 @@ impl Builder<'_> {
         let bias = linear.bias.then(|| self.parameter(Term::HeadWeights, name, dims(&[(Sym::V, d_out)]), tag));
         let adapter = self.adapter(&linear, Place::Outside(tag));
         Some(linear.held(BaseWeight::Plain(weight), bias, adapter))
+    }
+
+    /// The head of a model that ties it to `table`, where adapters part the two: `modules_to_save` copies either by itself, and
+    /// an adapter on the head leaves the table as it is (peft tuners/tuners_utils.py `_check_tied_modules` warns of it; its
+    /// `ensure_weight_tying` is off).
+    pub(super) fn untied_head(&mut self, table: &Tensor, bias: Option<Tensor>, tag: LayerTag) -> Projection {
+        let linear = Linear {
+            name: "lm_head",
+            d_in: table.shape().width(),
+            d_out: self.job.model.vocab_size,
+            sym: Sym::V,
+            bias: bias.is_some(),
+        };
+        let is_saved = self.job.plan.lora.modules_to_save.iter().any(|saved| names_module(saved, linear.name));
+        let weight = if is_saved { self.trained_copy(table.clone(), linear.name, tag) } else { table.clone() };
+        let adapter = self.adapter(&linear, Place::Outside(tag));
+        linear.held(BaseWeight::Plain(weight), bias, adapter)
+    }
+
+    /// The LoRA matrices on a table of embeddings, where it is a target.
+    pub(super) fn table_adapter(&mut self, name: &str, [rows, width]: [u64; 2], tag: LayerTag) -> Option<TableAdapter> {
+        if !self.adapts() || !self.job.targets.has_module(name, true) {
+            return None;
+        }
+        let r = self.job.plan.lora.r;
+        let shapes = [dims(&[(Sym::R, r), (Sym::V, rows)]), dims(&[(Sym::H, width), (Sym::R, r)])];
+        // Parameters, not an `nn.Embedding`, which some optimizers treat apart.
+        let [a, b] = self.adapter_matrices(shapes, &[name, ".lora_embedding"].concat(), tag);
+        Some(TableAdapter { a, b, rows, r })
     }
 
     /// A layer of the classification head: trained in full beside adapters too (peft adds `classifier` and `score` to

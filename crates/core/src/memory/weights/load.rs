@@ -3,7 +3,7 @@
 use super::builder::{Builder, Built, Place};
 use super::linear::Linear;
 use super::model::{EmbeddingTable, Holder, LoadedModel};
-use super::modules::{LayerWeights, NormWeights, Part, Projection, RecordedBlock};
+use super::modules::{LayerWeights, NormWeights, Part, Projection, RecordedBlock, TableAdapter};
 use super::order::{self, Construction};
 use crate::job::{Job, Scheme};
 use crate::memory::autograd::{ElementType, Extent, LayerTag, Sym, Tape, Tensor, dims};
@@ -13,6 +13,7 @@ use crate::memory::period::{simulated, windows_run_alike};
 use crate::memory::precision::element_type;
 use crate::memory::term::Term;
 use crate::model::{Layer, ModelKind, ModelPart, Module, ModuleKind, NormKind, Role};
+use crate::plan::unties_head;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -31,7 +32,7 @@ pub(in crate::memory) fn load(tape: &Rc<Tape>, job: &Job, holder: Holder) -> Loa
         Some(after) => last.norms.extend(after.last_norm()),
         None => last = builder.modules(&job.model.final_modules, norm, outside),
     }
-    let head = builder.heads(outside);
+    let head = builder.heads(outside, embeddings.original.as_ref());
     builder.idle(outside);
     if tape.extent != Extent::Whole && holder.term.is_none() && job.sharding.loads_whole_base {
         builder.hold_whole_base();
@@ -45,6 +46,7 @@ pub(in crate::memory) fn load(tape: &Rc<Tape>, job: &Job, holder: Holder) -> Loa
     let Built { trainable, parameters, counts, held, idle, .. } = builder.built;
     LoadedModel {
         token_embedding: embeddings.token,
+        token_adapter: embeddings.adapter,
         embeddings: embeddings.tables,
         embedding_norms: embeddings.others.norms,
         embedding_projections: embeddings.others.projections,
@@ -83,6 +85,9 @@ struct Modules {
 #[derive(Default)]
 struct Embeddings {
     token: Option<Tensor>,
+    /// The table as the model has it, where peft trains a copy.
+    original: Option<Tensor>,
+    adapter: Option<TableAdapter>,
     tables: Vec<EmbeddingTable>,
     others: Modules,
     recorded: Option<RecordedBlock>,
@@ -92,6 +97,8 @@ struct Embeddings {
 #[derive(Default)]
 struct Heads {
     language: Modules,
+    /// The language-model head reads a weight of its own because of adapters, and is tied in the model.
+    is_apart: bool,
     pooler: Option<Projection>,
     score: Option<Projection>,
 }
@@ -103,6 +110,7 @@ impl Builder<'_> {
         if let Some(of) = &self.job.model.recorded {
             let before = self.recorded(of, Part::Before, (modules, None), Place::Outside(outside));
             embeddings.token = before.token_embedding(modules);
+            embeddings.original = embeddings.token.clone();
             embeddings.recorded = Some(before);
             return embeddings;
         }
@@ -115,9 +123,13 @@ impl Builder<'_> {
             };
             let is_token = module.role == Role::TokenEmbedding;
             let shape = dims(&[(if is_token { Sym::V } else { Sym::Positions }, rows), (Sym::H, width)]);
+            let held = self.built.held.len();
             let table = self.parameter(Term::EmbeddingWeights, &module.name, shape, outside);
             if is_token {
+                let original = self.built.held.get(held).unwrap_or(&table);
+                embeddings.original = Some(original.clone());
                 self.built.parameters.iter_mut().rev().take(1).for_each(|table| table.token_embedding = true);
+                embeddings.adapter = self.table_adapter(&module.name, [rows, width], outside);
                 embeddings.token = Some(table);
             } else {
                 let is_position = module.role == Role::PositionEmbedding;
@@ -193,7 +205,8 @@ impl Builder<'_> {
         self.part = ModelPart::default();
     }
 
-    fn heads(&mut self, outside: LayerTag) -> Heads {
+    /// `table`: the model's own table of token embeddings, which a tied head reads.
+    fn heads(&mut self, outside: LayerTag, table: Option<&Tensor>) -> Heads {
         let mut heads = Heads::default();
         let model = &self.job.model;
         if self.job.scores() {
@@ -201,6 +214,7 @@ impl Builder<'_> {
             let d_in = model.hidden_size;
             let linear = |name, d_out| Linear { name, d_in, d_out, sym: Sym::Labels, bias: encoder };
             heads.pooler = match (encoder, model.behaviour.classifies_pooled) {
+                (true, _) if self.job.pools_before_head_layers() => None,
                 (true, true) => self.pooler(outside),
                 (true, false) => Some(self.trained_head(linear("pooler", d_in), outside)),
                 (false, _) => None,
@@ -228,6 +242,12 @@ impl Builder<'_> {
                     self.built.held.extend(others);
                 }
             }
+        }
+        let unties = self.adapts() && unties_head(&self.job.plan, model);
+        if let Some(table) = table.filter(|_| unties && heads.language.projections.is_empty()) {
+            let bias = heads.language.bias.take();
+            heads.language.projections.push(self.untied_head(table, bias, outside));
+            heads.is_apart = true;
         }
         heads
     }
@@ -284,7 +304,7 @@ impl Builder<'_> {
         let base = element_type(self.job.numerics.weights);
         let decodes = self.job.model.kind == ModelKind::Decoder;
         let replaced = self.job.embeds() || head.score.is_some() && !self.job.has_value_head();
-        let tied = head.language.projections.is_empty() && !replaced && decodes;
+        let tied = (head.is_apart || head.language.projections.is_empty()) && !replaced && decodes;
         let tied_head = if tied { table.saturating_mul(base.bytes()) } else { 0 };
         let turns = || Turns::of(self.built.parameters.iter().chain(&self.built.quantized));
         let quantizes_while_loading = self.quantizes_while_loading().then(turns);

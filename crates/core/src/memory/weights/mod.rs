@@ -17,4 +17,5 @@ pub(super) use load::load;
 pub(super) use model::{Counts, EmbeddingTable, Holder, LoadedModel};
 pub(super) use modules::{
     Adapter, BaseWeight, LayerWeights, NormWeights, OwnerWeights, ParameterAdapter, Projection, RecordedBlock,
+    TableAdapter,
 };

@@ -1,6 +1,6 @@
 //! All weights of a model, and whose they are.
 
-use super::modules::{LayerWeights, NormWeights, Projection, RecordedBlock};
+use super::modules::{LayerWeights, NormWeights, Projection, RecordedBlock, TableAdapter};
 use crate::memory::autograd::Tensor;
 use crate::memory::parameter::{Parameter, Parameters, Trainable};
 use crate::memory::sharding::Modules;
@@ -28,6 +28,8 @@ impl Holder {
 #[derive(Debug)]
 pub(in crate::memory) struct LoadedModel {
     pub(in crate::memory) token_embedding: Option<Tensor>,
+    /// The adapter on it.
+    pub(in crate::memory) token_adapter: Option<TableAdapter>,
     /// Position, type and other embeddings, in order.
     pub(in crate::memory) embeddings: Vec<EmbeddingTable>,
     pub(in crate::memory) embedding_norms: Vec<NormWeights>,
@@ -36,7 +38,7 @@ pub(in crate::memory) struct LoadedModel {
     pub(in crate::memory) layers: Vec<Rc<LayerWeights>>,
     pub(in crate::memory) final_norms: Vec<NormWeights>,
     pub(in crate::memory) final_projections: Vec<Projection>,
-    /// `lm_head` or the encoder's head; `None`: tied.
+    /// `lm_head` or the encoder's head; none: tied.
     pub(in crate::memory) head: Vec<Projection>,
     pub(in crate::memory) head_norms: Vec<NormWeights>,
     /// The bias of a head whose weight is the token embedding's.

@@ -73,6 +73,18 @@ pub(in crate::memory) struct ParameterAdapter {
     pub(in crate::memory) is_scaled: bool,
 }
 
+/// A LoRA adapter on a table of embeddings (peft/tuners/lora/layer.py Embedding), as its forward reads it: A has a column for
+/// each row of the table.
+#[derive(Debug, Clone)]
+pub(in crate::memory) struct TableAdapter {
+    /// r x rows.
+    pub(in crate::memory) a: Tensor,
+    /// width x r.
+    pub(in crate::memory) b: Tensor,
+    pub(in crate::memory) rows: u64,
+    pub(in crate::memory) r: u64,
+}
+
 /// One layer with its weights.
 #[derive(Debug, Clone)]
 pub(in crate::memory) struct LayerWeights {

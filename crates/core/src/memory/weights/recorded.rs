@@ -25,7 +25,12 @@ impl Builder<'_> {
             Part::Layer(layer) => of.program.layers.get(layer).map_or(&[][..], |block| block.modules.as_slice()),
             Part::After => of.program.after.modules.as_slice(),
         };
-        for owner in owners {
+        for (i, owner) in owners.iter().enumerate() {
+            if part == Part::After && self.job.embeds() && of.program.is_of_head_layers(i) {
+                // An embedding model's class has none.
+                block.owners.push(OwnerWeights::Bare(Vec::new()));
+                continue;
+            }
             let module = modules.iter().find(|module| module.name == owner.name);
             self.part = module.map(|module| module.part).unwrap_or_default();
             let before = self.built.trainable.len();
@@ -116,6 +121,11 @@ fn term_of(region: Region, module: Option<&Module>) -> Term {
 }
 
 impl RecordedBlock {
+    /// Whether gradient checkpointing runs it again.
+    pub(in crate::memory) fn is_checkpointed(&self) -> bool {
+        !matches!(self.part, Part::Layer(layer) if !self.of.program.checkpoints(layer))
+    }
+
     /// Whether it is a layer of a tower.
     pub(in crate::memory) fn sees_images(&self) -> bool {
         matches!(self.part, Part::Layer(layer) if self.of.program.is_of_tower(layer))

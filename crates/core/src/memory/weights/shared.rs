@@ -14,6 +14,7 @@ impl LoadedModel {
     pub(in crate::memory) fn without_adapters(&self) -> Self {
         Self {
             token_embedding: self.token_embedding.as_ref().map(Tensor::detach),
+            token_adapter: None,
             embeddings: self.embeddings.iter().map(frozen_table).collect(),
             embedding_norms: self.embedding_norms.iter().map(frozen_norm).collect(),
             embedding_projections: self.embedding_projections.iter().map(frozen_projection).collect(),
@@ -45,6 +46,7 @@ impl LoadedModel {
     pub(in crate::memory) fn reading(&self) -> Self {
         Self {
             token_embedding: self.token_embedding.clone(),
+            token_adapter: self.token_adapter.clone(),
             embeddings: self.embeddings.clone(),
             embedding_norms: self.embedding_norms.clone(),
             embedding_projections: self.embedding_projections.clone(),

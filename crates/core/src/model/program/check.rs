@@ -99,15 +99,21 @@ fn one(
     let after = sizes.block("after", &written.after)?;
     let mut stacks = Vec::new();
     let (features, kinds) = (written.features, written.kinds);
-    let only =
-        || format::Stack { part: "language_model".to_owned(), name: String::new(), count: None, features, kinds };
+    let only = || format::Stack {
+        part: "language_model".to_owned(),
+        name: String::new(),
+        count: None,
+        checkpoints: None,
+        features,
+        kinds,
+    };
     let listed = if written.stacks.is_empty() { vec![only()] } else { written.stacks };
     at(|| "stacks".to_owned(), bounded(listed.len(), MOST_STACKS))?;
     for stack in listed {
         stacks.push(self::stack(stack, layers.len(), &mut names)?);
     }
     let inputs = written.inputs.into_iter().map(|input| self::input(input, shapes.len())).collect::<Result<_, _>>()?;
-    let format::Head { name, bias, softcaps, scales } = written.head;
+    let format::Head { name, bias, softcaps, scales, upcasts } = written.head;
     let stated = |written| match written {
         format::Stated::Always(always) => Stated::Always(always),
         format::Stated::Where(key) => Stated::Where(key),
@@ -127,7 +133,7 @@ fn one(
         stacks,
         inputs,
         packs: written.packs,
-        head: Head { name, bias, softcaps, scales },
+        head: Head { name, bias, softcaps, scales, upcasts },
         before,
         layers,
         after,
@@ -145,7 +151,8 @@ fn input((name, (shape, code)): (String, (usize, String)), shapes: usize) -> Res
 }
 
 fn stack(written: format::Stack, layers: usize, names: &mut Names) -> Result<Stack, Fault> {
-    let format::Stack { part, name, count, features, kinds } = written;
+    let format::Stack { part, name, count, checkpoints, features, kinds } = written;
+    let checkpoints = checkpoints.unwrap_or(true);
     let place = || format!("stacks.{name}");
     let part = at(place, ModelPart::parse(&part).ok_or_else(|| format!("{part} is no part of a model")))?;
     let features = features.into_iter().map(|one| feature(one, names)).collect::<Found<_>>();
@@ -153,7 +160,7 @@ fn stack(written: format::Stack, layers: usize, names: &mut Names) -> Result<Sta
     if let Some((kind, _)) = kinds.iter().find(|(_, layer)| **layer >= layers) {
         return Err((format!("kinds.{kind}"), format!("there are {layers} layers")));
     }
-    Ok(Stack { part, name, count, features, kinds })
+    Ok(Stack { part, name, count, checkpoints, features, kinds })
 }
 
 fn feature(written: format::Feature, names: &mut Names) -> Found<Feature> {

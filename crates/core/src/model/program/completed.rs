@@ -83,6 +83,12 @@ impl Keys<'_> {
         self.each(|layer, _| if layer < dense { "dense" } else { "sparse" })
     }
 
+    /// Four times the first of `widths` that the config says, or what the class takes it to be.
+    fn four_times(&self, widths: &[&str], default: u64) -> Option<Json> {
+        let width = widths.iter().find_map(|key| self.number(key)).unwrap_or(default);
+        Some(width.checked_mul(4)?.into())
+    }
+
     /// The value of another key, taken over.
     fn other(&self, key: &str) -> Option<Json> {
         self.0.get(key).filter(|value| !value.is_null()).cloned()
@@ -113,7 +119,34 @@ static RULES: &[Rule] = &[
     rule(&["gemma4_text", "gemma4_unified_text"], "layer_types", |keys| {
         keys.each(|layer, layers| if (layer + 1) % 6 == 0 || layer + 1 == layers { FULL } else { SLIDING })
     }),
+    // Of layers with full attention.
+    rule(&["gemma4_text"], "global_head_dim", |_| Some(512.into())),
+    rule(&["gemma4_text"], "num_global_key_value_heads", |keys| {
+        Some(keys.other("num_key_value_heads").unwrap_or_else(|| 4.into()))
+    }),
     rule(&["glm4_moe_lite", "laguna", "mimo_v2_flash"], "mlp_layer_types", |keys| keys.dense_first(1)),
+    // Which layers choose tokens themselves and which read what one before them chose: a pattern of letters goes before the schedule.
+    rule(&["glm_moe_dsa"], "indexer_types", |keys| {
+        const NAMES: [(char, &str); 2] = [('F', "full"), ('S', "shared")];
+        match keys.0.get("index_topk_pattern") {
+            Some(Json::String(pattern)) => {
+                let name = |letter| NAMES.iter().find(|(other, _)| *other == letter).map(|(_, name)| *name);
+                Some(pattern.chars().map(name).collect::<Option<Vec<_>>>()?.into())
+            }
+            Some(Json::Array(listed)) => Some(Json::Array(listed.clone())),
+            _ => {
+                let every = keys.number("index_topk_freq").unwrap_or(1).max(1);
+                let offset = keys.number("index_skip_topk_offset").unwrap_or(2);
+                keys.each(
+                    |layer, _| if (layer + 1).saturating_sub(offset).is_multiple_of(every) { "full" } else { "shared" },
+                )
+            }
+        }
+    }),
+    // Four times as wide as what it reads (`config.n_inner if config.n_inner is not None else 4 * hidden_size` and its kin).
+    rule(&["gpt2", "gpt_bigcode"], "n_inner", |keys| keys.four_times(&["n_embd", "hidden_size"], 768)),
+    rule(&["gptj", "codegen"], "n_inner", |keys| keys.four_times(&["n_embd", "hidden_size"], 4_096)),
+    rule(&["gpt_neo"], "intermediate_size", |keys| keys.four_times(&["hidden_size"], 2_048)),
     rule(&["granitemoehybrid"], "layer_types", |keys| keys.each(|_, _| "mamba")),
     rule(&["inkling_text"], "layer_types", |keys| {
         let is_local = |layer| keys.lists("local_layer_ids", layer).unwrap_or((layer + 1) % 6 != 0);
@@ -164,6 +197,10 @@ static RULES: &[Rule] = &[
         keys.each(|layer, _| if layer == 0 || (layer + 1) % 6 == 0 { FULL } else { SLIDING })
     }),
     rule(&["minimax"], "layer_types", |keys| keys.each(|layer, _| if layer % 2 == 0 { FULL } else { LINEAR })),
+    rule(&["modernbert", "modernbert-decoder"], "layer_types", |keys| {
+        let nth = keys.number("global_attn_every_n_layers").unwrap_or(3).max(1);
+        keys.each(|layer, _| if layer % nth == 0 { FULL } else { SLIDING })
+    }),
     rule(&["nemotron_h"], "layers_block_type", |keys| {
         let pattern = keys.0.get("hybrid_override_pattern")?.as_str()?;
         let kinds = pattern.chars().map(|letter| match letter {
@@ -187,7 +224,15 @@ static RULES: &[Rule] = &[
     renamed(&["nemotron_h"], "chunk_size", |keys| keys.other("mamba_chunk_size")),
     // `getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads` in each of their attentions.
     rule(
-        &["falcon_h1", "glm4v_moe_text", "hunyuan_v1_dense", "hunyuan_v1_moe", "llama4_text", "qwen3_omni_moe_text"],
+        &[
+            "falcon_h1",
+            "glm4v_moe_text",
+            "hunyuan_v1_dense",
+            "hunyuan_v1_moe",
+            "llama4_text",
+            "mixtral",
+            "qwen3_omni_moe_text",
+        ],
         "head_dim",
         |keys| keys.number("hidden_size")?.checked_div(keys.number("num_attention_heads")?).map(Json::from),
     ),
@@ -226,6 +271,15 @@ mod tests {
         assert_made("nemotron_h", &pattern, "num_hidden_layers", &json!(4));
         let wrong = json!({"hybrid_override_pattern": "MX"}).as_object().cloned().unwrap_or_default();
         assert_eq!(completed("nemotron_h", &wrong).get("layers_block_type"), None);
+    }
+
+    #[test]
+    fn indices_are_shared_as_a_schedule_or_a_pattern_says() {
+        let schedule = json!({"num_hidden_layers": 8, "index_topk_freq": 4, "index_skip_topk_offset": 3});
+        let types = json!(["full", "full", "full", "shared", "shared", "shared", "full", "shared"]);
+        assert_made("glm_moe_dsa", &schedule, "indexer_types", &types);
+        assert_made("glm_moe_dsa", &json!({"num_hidden_layers": 2}), "indexer_types", &json!(["full", "full"]));
+        assert_made("glm_moe_dsa", &json!({"index_topk_pattern": "FS"}), "indexer_types", &json!(["full", "shared"]));
     }
 
     #[test]

@@ -147,6 +147,17 @@ impl<'a> Figures<'a> {
         Ok(values)
     }
 
+    /// The same, none where the config lacks what one needs.
+    pub(super) fn known_values(&self) -> Found<Vec<Option<f64>>> {
+        let names = self.program.names.list().iter().enumerate();
+        let value = |(i, name): (usize, &String)| match name.as_str() {
+            TILE_SIDE => self.tile_side(),
+            _ if i <= super::LENGTH || name.starts_with("images.") => Ok(None),
+            _ => self.optional(name),
+        };
+        names.map(value).collect()
+    }
+
     /// Patches of a tile's side, where the config says its size.
     pub(super) fn tile_side(&self) -> Found<Option<f64>> {
         let (pixels, patch) = (self.optional("vision_config.image_size")?, self.optional("vision_config.patch_size")?);
@@ -174,6 +185,17 @@ impl<'a> Figures<'a> {
                 Some(count) => self.count(count)?,
             };
             for layer in 0..count {
+                blocks.push((self.block(stack, layer)?, stack.part));
+            }
+        }
+        Ok(blocks)
+    }
+
+    /// The same of all stacks but the text's.
+    pub(super) fn blocks_beside_text(&self) -> Found<Vec<(usize, ModelPart)>> {
+        let mut blocks = Vec::new();
+        for (stack, count) in self.program.stacks.iter().filter_map(|stack| Some((stack, stack.count.as_ref()?))) {
+            for layer in 0..self.count(count)? {
                 blocks.push((self.block(stack, layer)?, stack.part));
             }
         }

@@ -61,6 +61,7 @@ pub(super) struct Stack {
     pub(super) name: String,
     /// How many: a key of the config, or a number; absent: the text part's own number.
     pub(super) count: Option<String>,
+    pub(super) checkpoints: Option<bool>,
     #[serde(default)]
     pub(super) features: Vec<Feature>,
     pub(super) kinds: BTreeMap<String, usize>,
@@ -82,6 +83,8 @@ pub(super) struct Head {
     pub(super) softcaps: Stated,
     #[serde(default)]
     pub(super) scales: bool,
+    #[serde(default)]
+    pub(super) upcasts: bool,
 }
 
 /// What is always or never so, or where the config says something of a key.

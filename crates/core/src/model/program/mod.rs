@@ -100,6 +100,8 @@ struct Stack {
     name: String,
     /// How many: a key of the config, or a number; `None`: the text part's own number.
     count: Option<String>,
+    /// Whether gradient checkpointing runs its layers again.
+    checkpoints: bool,
     features: Vec<Feature>,
     kinds: BTreeMap<String, usize>,
 }
@@ -121,6 +123,8 @@ struct Head {
     /// Whether logits go through tanh.
     softcaps: Stated,
     scales: bool,
+    /// Whether the loss of masked tokens is taken over an fp32 copy of the logits.
+    upcasts: bool,
 }
 
 /// What is always or never so, or where the config says it.
@@ -176,9 +180,37 @@ struct Condition {
 }
 
 impl Program {
+    /// Whether the class has layers of its own between its decoder and its head: the dense layer and the norm of a
+    /// masked-language-model head. What runs before them is the decoder's.
+    pub(crate) fn has_head_layers(&self) -> bool {
+        !self.after.fused.pre.is_empty()
+    }
+
+    /// Whether the loss of masked tokens is taken over an fp32 copy of the logits.
+    pub(crate) fn upcasts_masked_logits(&self) -> bool {
+        self.head.upcasts
+    }
+
+    /// Whether those layers have module `module` of what runs behind the layers.
+    pub(crate) fn is_of_head_layers(&self, module: usize) -> bool {
+        self.has_head_layers() && !self.after.fused.pre.iter().any(|op| op.module == Some(module))
+    }
+
     /// Whether it has a tower that sees images.
     pub(crate) fn sees_images(&self) -> bool {
         self.stacks.len() > 1
+    }
+
+    /// Recorded layers of the text part.
+    pub(super) fn text_layers(&self) -> impl Iterator<Item = &Block> {
+        let kinds = self.stacks.last().map(|stack| stack.kinds.values());
+        kinds.into_iter().flatten().filter_map(|layer| self.layers.get(*layer))
+    }
+
+    /// Whether gradient checkpointing runs a recorded layer again.
+    pub(crate) fn checkpoints(&self, layer: usize) -> bool {
+        let has = |stack: &&Stack| stack.kinds.values().any(|known| *known == layer);
+        self.stacks.iter().filter(has).all(|stack| stack.checkpoints)
     }
 
     /// Whether a recorded layer is one of a tower's.

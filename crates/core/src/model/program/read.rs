@@ -98,12 +98,17 @@ pub(in crate::model) fn read(
     };
     let ties = figures.ties();
     let hidden_size = facts.hidden.unwrap_or(width);
+    // Llama 3.2 Vision embeds tokens that its head never gives (modeling_mllama.py `MllamaTextModel.__init__`).
+    let outputs = match figures.optional("vocab_size")? {
+        Some(outputs) if !ties && outputs >= 1.0 && outputs < rows as f64 => outputs as u64,
+        _ => rows,
+    };
     let has_bias = match &program.head.bias {
         Stated::Always(always) => *always,
         Stated::Where(key) => figures.flag(key),
     };
     let head = || {
-        let kind = ModuleKind::Linear { d_in: hidden_size, d_out: rows, bias: has_bias, conv1d: false };
+        let kind = ModuleKind::Linear { d_in: hidden_size, d_out: outputs, bias: has_bias, conv1d: false };
         vec![Module { name: program.head.name.clone(), role: Role::Head, kind, part: ModelPart::LanguageModel }]
     };
     // A head that is the token embedding may have a bias of its own.
@@ -112,15 +117,19 @@ pub(in crate::model) fn read(
         vec![Module { name: program.head.name.clone(), role: Role::Head, kind, part: ModelPart::LanguageModel }]
     };
     let positions = figures.optional("max_position_embeddings")?;
-    let causal = |block: &super::Block| {
-        block.fused.all().iter().all(|op| match &op.action {
-            Action::Attention(attend) => attend.causal,
-            _ => true,
-        })
-    };
+    // A decoder may read images without causality in some layers.
     let own = program.stacks.last().map(|stack| &stack.kinds);
-    let mut text = own.into_iter().flatten().filter_map(|(_, block)| program.layers.get(*block));
-    let kind = if text.all(causal) { ModelKind::Decoder } else { ModelKind::Encoder };
+    let text = own.into_iter().flatten().filter_map(|(_, block)| program.layers.get(*block));
+    let attends = text.flat_map(|block| block.fused.all()).filter_map(|op| match &op.action {
+        Action::Attention(attend) => Some(attend.causal),
+        _ => None,
+    });
+    let (mut is_causal, mut is_not) = (false, false);
+    for causal in attends {
+        is_causal |= causal;
+        is_not |= !causal;
+    }
+    let kind = if is_not && !is_causal { ModelKind::Encoder } else { ModelKind::Decoder };
     Ok(Model {
         name: String::new(),
         model_type: String::new(),
@@ -128,7 +137,7 @@ pub(in crate::model) fn read(
         notes: Vec::new(),
         assumed: Vec::new(),
         hidden_size,
-        vocab_size: rows,
+        vocab_size: outputs,
         max_position_embeddings: positions.filter(|positions| *positions >= 1.0).map(|positions| positions as u64),
         tie_word_embeddings: ties,
         kind,
@@ -164,7 +173,10 @@ pub(in crate::model) fn idle(
     fields: &Map<String, Json>,
     assumed: &Assumptions,
 ) -> Result<Vec<Module>, Box<ConfigError>> {
-    let model = read(programs, fields, assumed)?;
+    let model = match read(programs, fields, assumed) {
+        Ok(model) => model,
+        Err(refused) => return beside_text(programs, fields)?.ok_or(refused),
+    };
     let is_beside = |module: &Module| module.part != ModelPart::LanguageModel;
     let mut found: Vec<Module> = model.embeddings.iter().filter(|module| is_beside(module)).cloned().collect();
     for run in &model.layers {
@@ -173,6 +185,45 @@ pub(in crate::model) fn idle(
         }
     }
     Ok(found)
+}
+
+/// The same by a program that is for configs with such a tower beside another text part, whose layers do not matter.
+fn beside_text(programs: &[Arc<Program>], fields: &Map<String, Json>) -> Result<Option<Vec<Module>>, Box<ConfigError>> {
+    let fields = &*completed(programs.first().map_or("", |program| &program.model_type), fields);
+    let assumed = Assumptions::default();
+    let is_of_tower = |key: &str| key.split_once('.').is_some_and(|(part, _)| !TEXT_PARTS.contains(&part));
+    for program in programs {
+        let figures = Figures::new(program, fields, &assumed);
+        if figures.unmet().any(is_of_tower) {
+            continue;
+        }
+        let blocks = figures.blocks_beside_text()?;
+        let recorded = Recorded {
+            program: Arc::clone(program),
+            values: figures.known_values()?,
+            blocks: Vec::new(),
+            without: without(program, &figures),
+        };
+        let facts = Facts::new(&recorded, &figures)?;
+        let mut found = modules(&facts, &program.before.modules, None);
+        for (block, part) in blocks {
+            let own = program.layers.get(block).map_or(&[][..], |block| &block.modules);
+            found.extend(modules(&facts, own, Some(part)));
+        }
+        // What joins the two stands in the first layer of the text, whichever kind that is.
+        for block in program.text_layers() {
+            for join in modules(&facts, &block.modules, None) {
+                if found.iter().all(|other| other.name != join.name) {
+                    found.push(join);
+                }
+            }
+        }
+        found.retain(|module| module.part != ModelPart::LanguageModel);
+        if found.iter().all(|module| module.kind.param_count() > 0) {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
 }
 
 fn vision(program: &Program, figures: &Figures<'_>) -> Result<Option<Vision>, Box<ConfigError>> {
@@ -187,8 +238,10 @@ fn vision(program: &Program, figures: &Figures<'_>) -> Result<Option<Vision>, Bo
     let merge_size = merge_size.or(whole("spatial_merge_size")?);
     Ok(Some(Vision {
         packs: program.packs,
+        runs_eager: program.layers.iter().any(|block| block.eager.is_some()),
         splits: program.inputs.iter().any(|input| input.name == "pixel_attention_mask"),
         takes_pixels: program.names.list().iter().any(|name| name == "images.rows"),
+        tiles: whole("vision_config.max_num_tiles")?,
         patch_size: whole("vision_config.patch_size")?,
         merge_size: merge_size.unwrap_or(1),
         window_size: whole("vision_config.window_size")?,
