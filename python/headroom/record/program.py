@@ -336,22 +336,24 @@ class Recorder:
         counts = flags.counts_of(self.config.text_config if vision.has_images(self.config) else self.config)
         keys |= {condition["key"] for condition in counts}
         others, of_others = ([], {}) if self.is_own else guard.conditions(self.config, self.class_name, read | set(names) | keys)
+        # In an order in which files of several programs compress well.
         return {
             "model_type": model_type,
             "class": type(model).__name__,
-            "when": [{"key": key, "is": value} for key, value in sorted(self.structural.items())] + counts + others,
-            "versions": {"transformers": transformers.__version__, "torch": torch.__version__.split("+")[0]},
-            "config": {**self.defaults(read | set(names) | keys, sizes), **of_others},
             "derived": derived_of(self.config, read),
+            "when": [{"key": key, "is": value} for key, value in sorted(self.structural.items())] + counts + others,
+            **({"holds": True} if main["holds"] else {}),
+            **stacks,
+            **({"packs": vision.packs(self.config)} if vision.has_images(self.config) else {}),
+            "config": {**self.defaults(read | set(names) | keys, sizes), **of_others},
+            "versions": {"transformers": transformers.__version__, "torch": torch.__version__.split("+")[0]},
+            "head": head,
+            **({"inputs": main["inputs"]} if vision.has_images(self.config) else {}),
             "dims": writer.dims,
             "shapes": writer.shapes,
-            **stacks,
-            **({"inputs": main["inputs"], "packs": vision.packs(self.config)} if vision.has_images(self.config) else {}),
             "layers": layers,
             "before": before,
             "after": main["after"],
-            "head": head,
-            **({"holds": True} if main["holds"] else {}),
             "backwards": merged["templates"],
         }
 
