@@ -114,6 +114,8 @@ const FIRST: usize = 11;
 
 /// All panels, the first ones first. Those of a tab that is not open are neither drawn nor on the page.
 const PLACES: [Place; 35] = [
+    // Cheap, and where the first Tab goes: a reader who tabs before it stands would start behind it.
+    always("skip", frame::skip_link),
     planning("form", form::panel),
     planning("verdict", result::verdict),
     planning("verdict-line", result::verdict_line),
@@ -123,7 +125,6 @@ const PLACES: [Place; 35] = [
     planning("applied", advice::applied_note),
     within(Tab::Fix, "advice", advice::panel),
     within(Tab::Fix, "basis", result::basis),
-    always("skip", frame::skip_link),
     planning("answer", result::answer),
     within(Tab::Fix, "waterfall", advice::waterfall),
     within(Tab::Fix, "notes", result::notes),
