@@ -6,6 +6,8 @@ import * as engine from "./headroom-worker.js";
 const TURN = 8;
 // How long what is further down waits for the advice on the first plan; on the largest models that takes seconds.
 const PATIENCE = 700;
+// How long the page may take to show an answer before the work goes on all the same: a page in the background shows nothing.
+const SHOWING = 100;
 
 const inWorker = typeof WorkerGlobalScope !== "undefined";
 
@@ -29,10 +31,27 @@ export const start = async (post) => {
   // A message to oneself comes behind what the page has sent in the meantime; a timer would wait for milliseconds.
   const channel = new MessageChannel();
   const go = (id) => {
-    if (!busy.has(id)) {
+    const view = views.get(id);
+    if (view?.showing) view.waits = true;
+    else if (!busy.has(id)) {
       busy.add(id);
       channel.port2.postMessage(id);
     }
+  };
+  // While something is dragged the work rests as long as the page draws: what computes beside it takes the cores that it draws with, and
+  // frames that come late are what the reader would notice. A single change is answered without a rest.
+  const show = (id, view, more) => {
+    post({ id, answer: view.answering.answer(more) });
+    if (!view.isDragged) return;
+    clearTimeout(view.showing);
+    view.showing = setTimeout(shown, SHOWING, id, view);
+  };
+  const shown = (id, view) => {
+    if (!view?.showing) return;
+    clearTimeout(view.showing);
+    view.showing = undefined;
+    if (view.waits) go(id);
+    view.waits = false;
   };
   // The first view stands: the code of what is further down comes now, in parts that the release build makes.
   let rest;
@@ -57,23 +76,27 @@ export const start = async (post) => {
     let turn;
     do turn = answering.work();
     while (turn === 1 && performance.now() - began < TURN);
-    if (turn === 2 || turn === 3) post({ id, answer: answering.answer(true) });
-    if (turn === 0 || turn === 4) post({ id, answer: answering.answer(false) });
+    if (turn !== 1) show(id, view, turn === 2 || turn === 3);
     if (!view.isOpen && (turn === 3 || performance.now() - view.since > PATIENCE)) goOn(id, view);
     if (turn === 1 || turn === 2 || turn === 4) go(id);
   };
   loaded ??= load();
   await loaded;
-  return ({ id, open, events, files = [], close }) => {
+  return ({ id, open, events, isDragged, files = [], shown: isShown, close }) => {
     if (open) {
       const made = [open.page, open.fragment, open.languages];
       const answering = open.embedded ? engine.Answering.embedded(...made) : new engine.Answering(...made);
       views.set(id, { answering, since: performance.now(), isOpen: false });
     }
-    if (events) views.get(id)?.answering.take(events);
+    if (events && views.has(id)) {
+      const view = views.get(id);
+      view.isDragged = isDragged;
+      view.answering.take(events);
+    }
     files.forEach(({ name, bytes, size }, at) => {
       views.get(id)?.answering.bring(name, bytes, size, at === files.length - 1);
     });
+    if (isShown) shown(id, views.get(id));
     if (close) {
       views.get(id)?.answering.free();
       views.delete(id);

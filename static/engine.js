@@ -81,7 +81,12 @@ export const open = ({ page, fragment, languages, embedded = false }) => {
   send({ id: views, open: { page, fragment, languages, embedded } });
   return views;
 };
-export const take = (id, events) => send({ id, events });
+// Whether a pointer is held down: what the reader does meanwhile is dragging.
+let isDragged = false;
+for (const type of ["pointerdown", "pointerup", "pointercancel"]) {
+  addEventListener(type, () => (isDragged = type === "pointerdown"), { capture: true, passive: true });
+}
+export const take = (id, events) => send({ id, events, isDragged });
 export const bring = (id, files) => send({ id, files });
 export const listen = (id, listener) => {
   listeners.set(id, listener);
@@ -108,6 +113,8 @@ export const start = async (embedded) => {
   globalThis.headroom = {
     take: (events) => take(id, events),
     listen: (listener) => listen(id, listener),
+    // With the next frame the last one is made.
+    shown: () => requestAnimationFrame(() => send({ id, shown: true })),
     address: (name) => here(name).href,
   };
   try {

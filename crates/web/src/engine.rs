@@ -16,6 +16,9 @@ extern "C" {
     fn take(events: Vec<u8>);
     #[wasm_bindgen(js_namespace = headroom, js_name = listen)]
     fn listen_to(listener: &js_sys::Function);
+    /// All that has come is in the frame that is being made: once it is, an engine that rests may go on.
+    #[wasm_bindgen(js_namespace = headroom)]
+    fn shown();
     /// The address of a file that lies beside the scripts; what is a whole address stays as it is.
     #[wasm_bindgen(js_namespace = headroom)]
     pub(crate) fn address(name: &str) -> String;
@@ -72,6 +75,8 @@ pub(crate) fn listen() {
             receive(answer);
         }
     });
+    // Everything is still to come.
+    mark("data-computing", true);
     listen_to(listener.as_ref().unchecked_ref());
     listener.forget();
 }
@@ -191,7 +196,9 @@ fn show(new_elements: u32) {
             TO_SHOW.set(None);
         }
     }
-    if !is_done {
+    if is_done {
+        shown();
+    } else {
         show_in_turn();
     }
 }
