@@ -13,10 +13,10 @@ import traceback
 
 import torch
 
-from . import own, own_files, vision
+from . import own, own_files
 from .blocks_data import Unrecordable
 from .dimensions import Unexplained
-from .program import record
+from .program import is_stacked, record
 from .written import text_of
 
 
@@ -82,7 +82,7 @@ def read(model):
             config = AutoConfig.from_pretrained(model)
         except Exception:
             raise Unrecordable("it is no class of this transformers, no config.json, and no Python file or module:function; a name on Hugging Face could not be loaded") from None
-    return config if vision.has_images(config) else config.get_text_config()
+    return config if is_stacked(config) else config.get_text_config()
 
 
 if __name__ == "__main__":

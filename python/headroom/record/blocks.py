@@ -255,6 +255,9 @@ class Block:
                     elif not tensor.requires_grad:
                         entry.append("frozen")
                     full = f"{name}.{own_name}" if name else own_name
+                    if self.trace.names.get(id(tensor), (kind, full)) != (kind, full):
+                        # Tied to another module's.
+                        continue
                     if full in self.recording.unreached():
                         entry.append("unreached")
                     parameters[(kind, full)] = -1 - len(parameters)

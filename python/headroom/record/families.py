@@ -15,7 +15,7 @@ import traceback
 
 from . import vision
 from .model import prepare
-from .program import Recorder, joined, record
+from .program import Recorder, is_stacked, joined, record
 from .shorter import fewer_layers
 from .variants import value_of
 from .written import text_of
@@ -225,6 +225,17 @@ CONFIGS = {
     },
 }
 
+# Encoder-decoders: T5, and what came of its version 1.1, with gated layers and a head of its own (a checkpoint's file says that it ties
+# no embeddings, and holds both: transformers 5.23 modeling_utils.py `tie_weights`).
+V1_1 = {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}
+CONFIGS |= {
+    "t5": [{}, V1_1],
+    "mt5": V1_1,
+    "umt5": V1_1,
+    "bart": {},
+}
+SEQ2SEQ = ("t5", "mt5", "umt5", "bart", "mbart", "pegasus")
+
 # Classes that no automatic class makes: text parts, encoders with their masked-language-model head.
 CLASSES = {"qwen3_omni_moe_text": "Qwen3OmniMoeThinkerTextModel", "modernbert": "ModernBertForMaskedLM"}
 
@@ -236,7 +247,7 @@ def model_types():
     """Every `model_type` with a causal language model."""
     from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES as names
 
-    return sorted({name for name in names if not any(part in name for part in NOT_LANGUAGE)} | set(CLASSES))
+    return sorted({name for name in names if not any(part in name for part in NOT_LANGUAGE)} | set(CLASSES) | set(SEQ2SEQ))
 
 
 def image_model_types():
@@ -259,7 +270,7 @@ def configs_of(model_type):
 
     said = CONFIGS.get(model_type, {})
     configs = [CONFIG_MAPPING[model_type](**one) for one in (said if isinstance(said, list) else [said])]
-    return [config if vision.has_images(config) else grouped(config.get_text_config()) for config in configs]
+    return [config if is_stacked(config) else grouped(config.get_text_config()) for config in configs]
 
 
 def program_of(configs, note):

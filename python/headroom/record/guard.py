@@ -20,7 +20,7 @@ from .variants import TOGETHER, part_of, value_of, with_value
 # last layer in every checkpoint.
 NO_MATTER = (
     *flags.NO_MATTER, "num_labels", "pruned_heads", "problem_type", "_token_id", "_token_index", "chunk_size_feed_forward", "is_composition",
-    "num_hidden_layers", "n_layer", "num_layers", "depth", "vocab_size", "_end_index", "dtype", "transformers_version",
+    "is_gated_act", "num_hidden_layers", "n_layer", "num_layers", "depth", "vocab_size", "_end_index", "dtype", "transformers_version",
 )
 # Words that a class knows, of which a checkpoint has one.
 WORDS = {"norm_type": ("layer_norm", "rms_norm")}

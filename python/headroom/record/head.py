@@ -2,7 +2,7 @@
 
 import torch
 
-from . import own, variants
+from . import own, sources, variants
 from .masks import make_masks
 from .model import decoder_of, names_of
 from .trace import Trace
@@ -34,6 +34,9 @@ def head_of(model):
     name = next((n for n, module in model.named_modules() if module is head), "lm_head")
     if decoder is model:
         said = {"name": name, "bias": getattr(head, "bias", None) is not None, "softcaps": False, "scales": False}
+        if sources.has_source(model.config) and "add.Tensor" in run_behind(model, head, ("decoder_input_ids",)):
+            # A bias that lies in a buffer of the model's own.
+            said["adds"] = True
         return {**said, "upcasts": True} if upcasts_masked(model, head) else said
     ran = []
     trace = Trace({**names_of(decoder), **make_masks(1, 16)})
@@ -54,8 +57,11 @@ def head_of(model):
 
 def upcasts_masked(model, head):
     """Whether the loss of masked tokens is taken over an fp32 copy of the logits (loss/loss_utils.py `ForMaskedLMLoss`)."""
-    if not type(model).__name__.endswith("ForMaskedLM"):
-        return False
+    return type(model).__name__.endswith("ForMaskedLM") and "_to_copy" in run_behind(model, head, ("labels",))
+
+
+def run_behind(model, head, names):
+    """Operators behind the head; `names`: what the model takes beside token ids."""
     ran = []
     trace = Trace({**names_of(model), **make_masks(1, 16)})
     handle = head.register_forward_hook(lambda *_: ran.append(len(trace.ops)))
@@ -64,8 +70,8 @@ def upcasts_masked(model, head):
             ids = torch.zeros(1, 16, dtype=torch.long)
             trace.names[id(ids)] = ("input", "input_ids")
             with trace:
-                model(input_ids=ids, labels=ids)
+                model(input_ids=ids, **{name: ids for name in names})
     finally:
         handle.remove()
         trace.close()
-    return any(op.name == "_to_copy" for op in trace.ops[ran[-1] :])
+    return [op.name for op in trace.ops[ran[-1] :]]

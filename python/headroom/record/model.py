@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from . import kernels, own, own_functions, packages, vision
+from . import kernels, own, own_functions, packages, sources, vision
 from .blocks_data import Unrecordable
 from .masks import make_masks, mask_maker
 from .trace import Trace, without_collection
@@ -77,6 +77,8 @@ def auto_class(config):
     """The class of transformers that makes the model of a config: one that reads images where the config has a tower."""
     import transformers
 
+    if sources.has_source(config):
+        return transformers.AutoModelForSeq2SeqLM
     wanted = [transformers.AutoModelForCausalLM]
     if vision.has_images(config):
         wanted.insert(0, transformers.AutoModelForImageTextToText)
@@ -89,7 +91,7 @@ def decoder_of(model):
         return model
     if vision.has_images(model.config):
         return getattr(model, "model", model)
-    if has_more_behind(model):
+    if sources.has_source(model.config) or has_more_behind(model):
         return model
     decoder = model.get_decoder() if hasattr(model, "get_decoder") else None
     # A head may be called a decoder, too.
@@ -132,6 +134,8 @@ def is_checkpointed(layers):
 def stacks_of(decoder):
     """Every list of layers that run one after the other, with its name; the decoder's own comes last. Those of a vision tower are its
     lists of layers that can be checkpointed."""
+    if not own.of(decoder) and sources.has_source(decoder.config):
+        return sources.stacks_of(decoder)
     text = layers_of(decoder)
     if own.of(decoder) or not vision.has_images(decoder.config):
         return [text]
@@ -146,6 +150,20 @@ def stacks_of(decoder):
     ]
     outermost = [item for item in beside if not any(item[0].startswith(f"{other[0]}.") for other in beside)]
     return [*outermost, text]
+
+
+class BiasedLike(torch.autograd.Function):
+    """The same with a bias that may get a gradient."""
+
+    @staticmethod
+    def forward(context, query, key, value, bias):
+        context.save_for_backward(query, key, value, bias)
+        batch, heads, length, _ = query.shape
+        return query.new_empty(batch, length, heads, value.shape[-1])
+
+    @staticmethod
+    def backward(context, gradient):
+        return tuple(torch.empty_like(tensor) for tensor in context.saved_tensors)
 
 
 class FlashLike(torch.autograd.Function):
@@ -170,12 +188,16 @@ def token_major(tensor):
 def attention_call(trace_of):
     """`sdpa` of transformers' attention interface, recorded as one operator."""
 
-    from transformers.integrations.sdpa_attention import repeat_kv
+    from transformers.integrations.sdpa_attention import create_position_bias_mask, repeat_kv
 
     def forward(module, query, key, value, attention_mask=None, dropout=0.0, scaling=None, is_causal=None, **keywords):
         causal = bool(getattr(module, "is_causal", True) if is_causal is None else is_causal)
         # A mask says which, whatever the class says of causality (sdpa_attention.py `sdpa_attention_forward`).
         causal = causal and not (isinstance(attention_mask, torch.Tensor) and vision.is_beside_text(query))
+        bias = keywords.get("position_bias")
+        if bias is not None:
+            # Numbers that are added to the scores, in which causality stands as well.
+            attention_mask, causal = create_position_bias_mask(bias, attention_mask, causal, query, key), False
         if key.shape[2] != query.shape[2]:
             # Of a text to images: heads that share keys and values are repeated.
             causal, groups = False, query.shape[1] // key.shape[1]
@@ -197,10 +219,13 @@ def attention_operator(trace, given, beside, said):
         "mask_rows": mask.shape[0] if isinstance(mask, torch.Tensor) and mask.dim() == 4 else 1,
     }
     given = [*given, *(t for t in beside if isinstance(t, torch.Tensor))]
+    # Numbers may get a gradient.
+    is_bias = isinstance(mask, torch.Tensor) and mask.requires_grad
+    attend = (lambda: BiasedLike.apply(query, key, value, mask)) if is_bias else lambda: FlashLike.apply(query, key, value)
     if trace is None:
-        return FlashLike.apply(query, key, value)
+        return attend()
     with trace.call("attention", given, attributes) as op:
-        out = FlashLike.apply(query, key, value)
+        out = attend()
     trace.result(op, given, out)
     return out
 
@@ -336,6 +361,7 @@ class Size:
 
     batch: int
     length: int
+    # Of an encoder-decoder the tokens of each source.
     images: tuple
     # dtype of pixels: processors make fp32, which not every class casts.
     pixels: torch.dtype = torch.float32
@@ -363,7 +389,7 @@ class Run:
         owners = {}
         for name, module in decoder.named_modules():
             if any(True for _ in module.parameters(recurse=False)) or any(True for _ in module.buffers(recurse=False)):
-                owners[module] = name
+                owners[module] = trace.owner_of(module, name)
         for module, name in owners.items():
             if isinstance(module, nn.Linear):
                 continue
@@ -380,21 +406,25 @@ class Run:
         # What the embeddings of images give, which checkpointing makes a leaf where it would not require a gradient.
         self.leaves = []
         for module in image_embeddings(decoder):
-            handles.append(module.register_forward_hook(lambda _, __, out: (self.leaves.append(trace.number_of(out)), None)[1]))
+            handles.append(module.register_forward_hook(lambda _, __, out: self._embedded(out)))
         self.ended = False
         try:
             called, given = (), {}
+            reads_source = not made and sources.has_source(decoder.config)
             if made:
                 called, given, tensors = made.inputs(batch, length)
                 ids = tensors.pop("input_ids")
                 trace.names |= {id(tensor): ("input", name) for name, tensor in tensors.items()}
             else:
                 with torch.device("meta"):
-                    ids = torch.zeros(batch, length, dtype=torch.long)
+                    ids = torch.zeros(batch, size.images if reads_source else length, dtype=torch.long)
             trace.names[id(ids)] = ("input", "input_ids")
             if len(stacks) > 1:
-                vision.on_host(decoder)
-                given = vision.inputs_of(decoder, decoder.config, batch, length, size)
+                if reads_source:
+                    given = sources.inputs_of(batch, length)
+                else:
+                    vision.on_host(decoder)
+                    given = vision.inputs_of(decoder, decoder.config, batch, length, size)
                 for name, tensor in given.items():
                     trace.names[id(tensor)] = ("input", name)
             # What a batch has beside token ids.
@@ -413,10 +443,15 @@ class Run:
             for handle in handles:
                 handle.remove()
 
+    def _embedded(self, out):
+        # The first embeddings of all are the text's, or the source's, which whoever runs the program asks for.
+        if not (sources.has_source(self.decoder.config) and self.trace.block == "before"):
+            self.leaves.append(self.trace.number_of(out))
+
     def _forward(self, decoder, ids, given):
         with torch.device("meta"):
             try:
-                if given and vision.tiles_by_sequence(decoder.config):
+                if "pixel_values" in given and vision.tiles_by_sequence(decoder.config):
                     # Its tower runs before tokens are embedded: programs begin with the embedding, which hangs on nothing.
                     given, ids = {**given, "inputs_embeds": decoder.get_input_embeddings()(ids)}, None
                 return decoder(input_ids=ids, use_cache=False, **given).last_hidden_state

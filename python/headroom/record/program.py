@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import torch
 
-from . import copies, flags, guard, own, own_program, packages, variants, vision
+from . import copies, flags, guard, own, own_program, packages, sources, variants, vision
 from .blocks import Recording
 from .blocks_data import Unrecordable, comparable
 from .derived import derived_of
@@ -59,7 +59,7 @@ class Recorder:
 
     def loops_over_tokens(self):
         """Whether each token has operators of its own."""
-        if vision.has_images(self.config):
+        if is_stacked(self.config):
             return False
         try:
             counts = []
@@ -77,6 +77,8 @@ class Recorder:
         able = []
         # Eager attention of a packed sequence is a loop over its images whose operators nothing says yet.
         alone = vision.has_images(self.config) and (vision.packs(self.config) or self.config.model_type in FUSED_ALONE)
+        # Masks of sources and targets, of two lengths, are no values of a program yet.
+        alone |= sources.has_source(self.config)
         for attention in ("sdpa",) if alone else ("sdpa", "eager"):
             try:
                 build(copy.deepcopy(self.config), attention, self.class_name)
@@ -95,7 +97,7 @@ class Recorder:
             kernel, dtype = MODES[attention]
             model = build(copy.deepcopy(config), kernel, self.class_name, dtype)
             with packages.installed(model, "fla" in attention):
-                recording = self.recorded(model, kernel, Batch(batch, length or self.length, images or vision.sample(config, batch), self.pixels), only)
+                recording = self.recorded(model, kernel, Batch(batch, length or self.length, images or sample(config, batch), self.pixels), only)
             self.has_run = True
             before, layers, after = recording.blocks()
             wanted = range(recording.layers) if only is None else sorted(only)
@@ -129,8 +131,8 @@ class Recorder:
 
     def program(self, model_type):
         self.asked = self.config
-        if vision.has_images(self.config):
-            # Flags of the text part are its own program's.
+        if is_stacked(self.config):
+            # Flags of the text part are its own program's; kinds of an encoder-decoder are recorded by name.
             self.added, self.structural = {}, {}
         else:
             self.config, self.added, self.structural = flags.settle(self)
@@ -163,7 +165,7 @@ class Recorder:
 
     def copies(self, base, only):
         """Places of copies that are made of several sequences alone."""
-        if vision.has_images(self.config):
+        if is_stacked(self.config):
             # Its first dimension may be images.
             return []
         try:
@@ -215,7 +217,7 @@ class Recorder:
     def shortest(self, recording, kinds):
         """The config with no more layers than show every kind, where its blocks stay as they are."""
         count = max(kinds) + 2
-        if vision.has_images(self.config) or count >= self.config.num_hidden_layers or self.config.to_dict().get("num_kv_shared_layers"):
+        if is_stacked(self.config) or count >= self.config.num_hidden_layers or self.config.to_dict().get("num_kv_shared_layers"):
             return self.config
         try:
             config = with_layers(self.config, count)
@@ -230,7 +232,7 @@ class Recorder:
         return config if same else self.config
 
     def setting(self, config, batch, length, images=None):
-        of_images = vision.names(config, images or vision.sample(config, batch)) if vision.has_images(config) else {}
+        of_images = names(config, images or sample(config, batch))
         layers = {"num_hidden_layers": variants.value_of(config, "num_hidden_layers", 1)}
         return {"b": batch, "s": length, **of_images, **layers, **variants.sizes_of(config)}
 
@@ -260,6 +262,8 @@ class Recorder:
                 self.note(f"b {batch}, s {length}: {type(error).__name__} {str(error).splitlines()[0][:90] if str(error) else ''}")
         if vision.has_images(self.config):
             self.vary_images(attempt)
+        if sources.has_source(self.config) and not attempt(self.config, BATCH, self.length, (sources.NAME,), 2 * sources.LENGTH):
+            raise Unrecordable("sources of another length: another sequence of operators")
         # Tables that have a row or a column for each layer.
         try:
             attempt(variants.with_more_layers(self.config), BATCH, self.length, ("num_hidden_layers", "num_kv_shared_layers"))
@@ -323,7 +327,7 @@ class Recorder:
         before = main["before"]
         attach(before, {mode: merged["said"][mode]["before"] for mode in self.attentions[1:]})
         stacks, names = self.stacks(of_layer, kinds)
-        read = {name for name in writer.names_read() if not name.startswith("images.")}
+        read = {name for name in writer.names_read() if not name.startswith("images.") and name != sources.NAME}
         sizes = variants.sizes_of(self.config)
         built = lambda config: build(copy.deepcopy(config), MODES[self.attentions[0]][0], self.class_name)
         model = built(self.config)
@@ -335,20 +339,24 @@ class Recorder:
         keys = set(self.added) | set(self.structural) | ({SOFTCAP} if head["softcaps"] == SOFTCAP else set())
         counts = flags.counts_of(self.config.text_config if vision.has_images(self.config) else self.config)
         keys |= {condition["key"] for condition in counts}
+        if sources.has_source(self.config):
+            counts, of_counts = sources.conditions(self.config)
+            keys |= set(of_counts)
         others, of_others = ([], {}) if self.is_own else guard.conditions(self.config, self.class_name, read | set(names) | keys)
         # In an order in which files of several programs compress well.
         return {
             "model_type": model_type,
             "class": type(model).__name__,
-            "derived": derived_of(self.config, read),
+            "derived": derived_of(self.config, read | set(names) if sources.has_source(self.config) else read),
             "when": [{"key": key, "is": value} for key, value in sorted(self.structural.items())] + counts + others,
             **({"holds": True} if main["holds"] else {}),
             **stacks,
             **({"packs": vision.packs(self.config)} if vision.has_images(self.config) else {}),
+            **({"sources": True} if sources.has_source(self.config) else {}),
             "config": {**self.defaults(read | set(names) | keys, sizes), **of_others},
             "versions": {"transformers": transformers.__version__, "torch": torch.__version__.split("+")[0]},
             "head": head,
-            **({"inputs": main["inputs"]} if vision.has_images(self.config) else {}),
+            **({"inputs": main["inputs"]} if is_stacked(self.config) else {}),
             "dims": writer.dims,
             "shapes": writer.shapes,
             "layers": layers,
@@ -359,7 +367,7 @@ class Recorder:
 
     def stacks(self, of_layer, kinds):
         """What tells the layers apart, stack by stack where there are several, and the keys that are read for it."""
-        if not vision.has_images(self.config):
+        if not is_stacked(self.config):
             features, names = features_of(self.whole, of_layer)
             return {"features": features, "kinds": kind_names(self.whole, features, of_layer)}, names
         model = build(copy.deepcopy(self.config), MODES[self.attentions[0]][0], self.class_name)
@@ -369,11 +377,17 @@ class Recorder:
             of_stack = of_layer[at : at + len(layers)]
             at += len(layers)
             is_text = i == len(lists) - 1
-            part = self.config.text_config if is_text else self.config.vision_config
+            reads_source = sources.has_source(self.config)
+            part = self.config if reads_source else self.config.text_config if is_text else self.config.vision_config
             features, names = features_of(part, of_stack, len(layers))
             kinds_of_stack = kind_names(part, features, of_stack)
             stack = {"part": "language_model" if is_text else "vision_tower", "name": name, "kinds": kinds_of_stack}
-            if is_text:
+            if reads_source:
+                stack["part"] = "language_model"
+                stack["count"] = sources.key_of(part, sources.OF_DECODER if is_text else sources.OF_ENCODER)
+                stack["features"] = features
+                read |= {*names, stack["count"]}
+            elif is_text:
                 stack["features"] = features
                 read |= set(names)
             else:
@@ -393,7 +407,7 @@ class Recorder:
         except Exception:
             return {}
         # How many layers there are is read by nothing in the program.
-        counts = set() if vision.has_images(self.config) else {"num_hidden_layers"}
+        counts = set() if is_stacked(self.config) else {"num_hidden_layers"}
         said = {}
         for name in sorted(names | counts):
             value = variants.value_of(default, name, None)
@@ -404,6 +418,23 @@ class Recorder:
             if isinstance(value, bool):
                 said[name] = value
         return said
+
+
+def is_stacked(config):
+    """Whether a model has several lists of layers that run one after the other."""
+    return vision.has_images(config) or sources.has_source(config)
+
+
+def sample(config, batch):
+    """The images of a recording, or the tokens of a source."""
+    return sources.LENGTH if sources.has_source(config) else vision.sample(config, batch)
+
+
+def names(config, images):
+    """What the program's names of these are in a recording."""
+    if sources.has_source(config):
+        return {sources.NAME: images}
+    return vision.names(config, images) if vision.has_images(config) else {}
 
 
 def joined(programs, more):

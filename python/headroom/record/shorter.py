@@ -2,7 +2,7 @@
 
 import copy
 
-from . import variants, vision
+from . import sources, variants, vision
 from .model import build
 
 # Tokens of a recording.
@@ -22,6 +22,8 @@ def fewer_layers(config, least=2):
         changed.text_config = fewer_layers(changed.text_config, 6)
         vision.shorten(changed.vision_config)
         return changed
+    if sources.has_source(config):
+        return sources.fewer_layers(config)
     said = config.to_dict()
     count = config.num_hidden_layers
     if count <= 4 or said.get("num_kv_shared_layers"):

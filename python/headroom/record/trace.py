@@ -117,6 +117,11 @@ class Trace(TorchDispatchMode):
             value.source = (tensor.grad_fn, tensor.output_nr)
         return number
 
+    def owner_of(self, module, name):
+        """The name of the module that a module's parameters are listed with: another's where they are tied."""
+        owners = {self.names.get(id(one), ("", f"{name}."))[1].rpartition(".")[0] for one in module.parameters(recurse=False)}
+        return owners.pop() if len(owners) == 1 else name
+
     # -- operators
 
     def __torch_dispatch__(self, function, types, arguments=(), keywords=None):

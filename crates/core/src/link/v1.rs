@@ -47,6 +47,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("per_device_train_batch_size", "1"),
     ("gradient_accumulation_steps", "1"),
     ("max_length", "1024"),
+    ("max_target_length", ""),
     ("gradient_checkpointing", "false"),
     ("activation_offloading", "false"),
     ("loss_implementation", "auto"),

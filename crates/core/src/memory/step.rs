@@ -17,7 +17,7 @@ use super::sizes::Sizes;
 use super::term::Term;
 use super::weights::{LayerWeights, LoadedModel, RecordedBlock};
 use crate::job::{Job, Sharding};
-use crate::model::{BatchSizes, Block, Input, Model, Recorded};
+use crate::model::{BatchSizes, Block, Input, Model, ModelKind, Recorded};
 use crate::plan::{AttnImplementation, Auto, Release, Task};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -39,6 +39,7 @@ pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> For
         tape: Rc::clone(tape),
         batch: batches.sequences_per_forward,
         length: batches.tokens_per_sequence,
+        source: batches.tokens_per_source,
         images: job.images,
         wants_input_grads: requires_input_grads(plan),
         attended: batches.tokens_per_sequence,
@@ -253,7 +254,9 @@ pub(super) fn batch_inputs(tape: &Rc<Tape>, job: &Job) -> Vec<Tensor> {
     let Job { plan, batches, .. } = job;
     let label = |name| tape.label(Term::BatchInputs, name);
     let tokens = dims(&[(Sym::B, batches.sequences_per_forward), (Sym::S, batches.tokens_per_sequence)]);
-    let mut inputs = vec![Tensor::new(tape, label("input_ids"), tokens, ElementType::I64)];
+    let sources = dims(&[(Sym::B, batches.sequences_per_forward), (Sym::S, batches.tokens_per_source)]);
+    let read = if job.model.kind == ModelKind::EncoderDecoder { sources } else { tokens };
+    let mut inputs = vec![Tensor::new(tape, label("input_ids"), read, ElementType::I64)];
     if plan.task == Task::SequenceClassification {
         let labels = dims(&[(Sym::B, batches.sequences_per_forward)]);
         inputs.push(Tensor::new(tape, label("labels"), labels, ElementType::I64));
@@ -273,7 +276,7 @@ pub(super) fn batch_inputs(tape: &Rc<Tape>, job: &Job) -> Vec<Tensor> {
 fn recorded_inputs(tape: &Rc<Tape>, job: &Job, recorded: &Recorded) -> Vec<Tensor> {
     let batches = &job.batches;
     let (sequences, length) = (batches.sequences_per_forward, batches.tokens_per_sequence);
-    let sizes = Sizes::of(recorded, BatchSizes { sequences, length, images: job.images });
+    let sizes = Sizes::of(recorded, BatchSizes { sequences, length, images: job.images, source: batches.tokens_per_source });
     let inputs = recorded.program.inputs.iter();
     let new = |input: &Input| {
         let element = input.held.element(element_type(job.numerics.unquantized));

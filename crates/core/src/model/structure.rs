@@ -131,13 +131,15 @@ pub enum Note {
     },
 }
 
-/// Decoder or encoder.
+/// Decoder, encoder, or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModelKind {
     /// Causal decoder.
     Decoder,
     /// Bidirectional encoder.
     Encoder,
+    /// An encoder of the source and a decoder of the target, which reads both (T5).
+    EncoderDecoder,
 }
 
 /// `count` identical layers in a row.

@@ -10,6 +10,8 @@ pub struct Batches {
     pub sequences_per_forward: u64,
     /// Tokens of the longest of them.
     pub tokens_per_sequence: u64,
+    /// Tokens of the longest source of an encoder-decoder, whose targets `tokens_per_sequence` counts.
+    pub tokens_per_source: u64,
     /// Forwards before the optimizer steps.
     pub forwards_per_step: u64,
     /// What the batch size counts (examples, pairs or sequences) in one optimizer step, all GPUs together.
@@ -49,7 +51,7 @@ impl Plan {
         let round = self.is_reinforcement().then(|| self.round());
         let tokens_per_sequence = match round {
             Some(_) => self.rollout.max_prompt_length().saturating_add(self.rollout.max_completion_length()),
-            None => self.collated_length(),
+            None => self.collated_length(self.max_target_length.unwrap_or(self.max_length)),
         };
         let (batch, tokens_per_sequence) = if self.flattens_batch() {
             (1, batch.saturating_mul(tokens_per_sequence))
@@ -65,6 +67,7 @@ impl Plan {
         Batches {
             sequences_per_forward,
             tokens_per_sequence,
+            tokens_per_source: self.collated_length(self.max_length),
             forwards_per_step,
             effective_batch_size: self
                 .per_device_train_batch_size
@@ -87,16 +90,16 @@ impl Plan {
         }
     }
 
-    /// Tokens that the longest sequence is padded to: a multiple of 64 under axolotl's SFT unless packed
+    /// Tokens that the longest sequence, of `length`, is padded to: a multiple of 64 under axolotl's SFT unless packed
     /// (core/builders/causal.py `pad_to_multiple_of`), of 8 under LLaMA-Factory (train/*/workflow.py).
-    fn collated_length(&self) -> u64 {
+    fn collated_length(&self, length: u64) -> u64 {
         let multiple = match (self.trainer.name, self.task) {
             (_, Task::Inference) => 1,
             (TrainerName::Axolotl, Task::Sft) if !self.packing => 64,
             (TrainerName::LlamaFactory, _) => 8,
             _ => 1,
         };
-        self.max_length.checked_next_multiple_of(multiple).unwrap_or(self.max_length)
+        length.checked_next_multiple_of(multiple).unwrap_or(length)
     }
 
     /// Whether several documents share a row of the batch: asked for, or as packing whole documents wants it.

@@ -35,8 +35,10 @@ pub struct Plan {
     pub per_device_train_batch_size: u64,
     /// Forwards summed before the optimizer steps.
     pub gradient_accumulation_steps: u64,
-    /// s, tokens in a sequence.
+    /// s, tokens in a sequence; of an encoder-decoder those of each source.
     pub max_length: u64,
+    /// Tokens of each target of an encoder-decoder; `None`: as many as of its source.
+    pub max_target_length: Option<u64>,
     /// Recompute each layer in backward instead of keeping it.
     pub gradient_checkpointing: bool,
     /// Move what forward keeps to host memory and bring it back in backward (TRL's `activation_offloading`).

@@ -26,6 +26,7 @@ impl Default for Plan {
             per_device_train_batch_size: 1,
             gradient_accumulation_steps: 1,
             max_length: 1024,
+            max_target_length: None,
             gradient_checkpointing: false,
             activation_offloading: false,
             loss_implementation: LossImplementation::Auto,

@@ -102,7 +102,7 @@ pub fn unmatched_targets<'a>(plan: &'a Plan, model: &Model) -> Vec<&'a str> {
 }
 
 fn has_head(plan: &Plan, model: &Model) -> bool {
-    model.kind == ModelKind::Decoder && plan.task != Task::SequenceClassification
+    model.kind != ModelKind::Encoder && plan.task != Task::SequenceClassification
 }
 
 /// Problems of the names in `plan.lora` that no module of `model` has, or that adapters cannot sit on.

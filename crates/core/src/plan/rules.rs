@@ -6,7 +6,7 @@ use super::{
     Offload, Plan, Problem, ProblemKind, ReferenceKind, Release, ShardingStrategy, Task, TrainerName,
 };
 use crate::gpu::Gpu;
-use crate::model::{Model, ModelPart, ModuleKind, Role};
+use crate::model::{Model, ModelKind, ModelPart, ModuleKind, Role};
 
 /// Every contradiction of `plan`; `fuses_lm_head`: its trainer puts the head into the loss.
 pub(crate) fn contradictions(plan: &Plan, model: &Model, gpu: &Gpu, fuses_lm_head: bool) -> Vec<Problem> {
@@ -16,6 +16,7 @@ pub(crate) fn contradictions(plan: &Plan, model: &Model, gpu: &Gpu, fuses_lm_hea
     problems.extend(frozen_table_unsharded(plan, model));
     problems.extend(adapted_ends(plan, model, fuses_lm_head));
     problems.extend(images(plan, model));
+    problems.extend(sources(plan, model));
     problems.extend(frozen_parts(plan));
     problems
 }
@@ -36,6 +37,32 @@ fn images(plan: &Plan, model: &Model) -> Option<Problem> {
         Task::Sft => None,
         _ => contradiction("images.per_sample", "task", "sft"),
     }
+}
+
+/// An encoder-decoder trains on pairs of a source and a target of its own length, which no other model has. Its class was recorded with
+/// PyTorch's attention and without padding, whose masks would be made into a bias for each sequence (transformers
+/// integrations/sdpa_attention.py `create_position_bias_mask`).
+fn sources(plan: &Plan, model: &Model) -> Option<Problem> {
+    if model.kind != ModelKind::EncoderDecoder {
+        plan.max_target_length?;
+        return contradiction("max_target_length", "model", "");
+    }
+    if plan.task != Task::Sft {
+        return contradiction("task", "model", "sft");
+    }
+    if plan.attn_implementation != AttnImplementation::Sdpa {
+        return contradiction("attn_implementation", "model", "sdpa");
+    }
+    if plan.padded_batch {
+        return contradiction("padded_batch", "model", "false");
+    }
+    if plan.packing || plan.policy.padding_free {
+        return contradiction(if plan.packing { "packing" } else { "policy.padding_free" }, "model", "false");
+    }
+    if plan.use_liger_kernel {
+        return contradiction("use_liger_kernel", "model", "false");
+    }
+    None
 }
 
 /// Names of parts that no model has.

@@ -112,6 +112,7 @@ pub(super) static FIELDS: &[Field] = &[
     row!(per_device_train_batch_size, whole(1, 65_536), Sequences),
     row!(gradient_accumulation_steps, whole(1, 1_048_576), Forwards),
     row!(max_length, whole(1, 16_777_216), Tokens),
+    row!(max_target_length, optional_whole(1, 16_777_216), Tokens),
     row!(gradient_checkpointing, Kind::Flag),
     row!(activation_offloading, Kind::Flag),
     row!(loss_implementation, Kind::Choice(LossImplementation::NAMES)),

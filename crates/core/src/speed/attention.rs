@@ -29,7 +29,7 @@ pub(super) fn attention(passes: &mut Passes, inputs: &TimingInputs, attention: &
 /// Keys that a query meets in the mean: half of them under a causal mask, fewer within a window.
 fn visible(inputs: &TimingInputs, attention: &Attention) -> f64 {
     let s = inputs.length;
-    if inputs.model.kind == ModelKind::Encoder {
+    if inputs.model.kind != ModelKind::Decoder {
         return s;
     }
     let window = attention.sliding_window.map_or(s, |window| (window as f64).min(s));

@@ -1,7 +1,7 @@
 //! What is rarely touched.
 
 use headroom_core::job::{self, Job};
-use headroom_core::model::FeedForward;
+use headroom_core::model::{FeedForward, ModelKind};
 use headroom_core::plan::{
     AdapterDtype, AttentionKernel, BackwardPrefetch, Dtype, Framework, LossImplementation, LossType, Method,
     PackingStrategy, Plan, QuantStorage, ShardingStrategy, Task, TrainerName,
@@ -27,6 +27,7 @@ const STEP: &[Row] = &[
         |plan, _| plan.task == Task::Sft,
     ),
     row_where("loss_type", LOSS_TYPES, |plan, _| plan.offers_chunked_nll()),
+    row_where("max_target_length", Typed, has_target),
     row_where("label_tokens", Typed, |plan, _| plan.counts_label_tokens() || plan.label_tokens.is_some()),
     row_where("packing", Switch, |plan, _| {
         plan.packing || plan.task == Task::Sft && plan.trainer.name != TrainerName::Transformers
@@ -128,6 +129,12 @@ const DDP: &[Row] = &[
 fn sees_images(plan: &Plan, job: Option<&Job>) -> bool {
     let has_tower = |job: &Job| job.model().vision.is_some() || !job.model().idle.is_empty();
     plan.images.per_sample.is_some() || !plan.freeze.is_empty() || job.is_some_and(has_tower)
+}
+
+/// Whether the model writes a text of another length than it reads.
+fn has_target(plan: &Plan, job: Option<&Job>) -> bool {
+    let reads_source = |job: &Job| job.model().kind == ModelKind::EncoderDecoder;
+    plan.max_target_length.is_some() || job.is_some_and(reads_source)
 }
 
 /// Whether samples have images.

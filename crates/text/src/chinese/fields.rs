@@ -67,6 +67,11 @@ pub(super) static FURTHER: FurtherFields = FurtherFields {
     ),
     loss_implementation: field("损失计算", "", "由什么计算损失，以及是否会出现整个词表的 logits。"),
     loss_type: field("损失类型", "", "GRPO 的各种取值占用相同；chunked_nll 远少于 nll。"),
+    max_target_length: field(
+        "目标长度",
+        "token",
+        "编码器-解码器写出的长度；此时序列长度指其源文本。留空则与源文本一样长。",
+    ),
     label_tokens: field(
         "计入损失的 token",
         "token",

@@ -115,6 +115,11 @@ pub(super) static FURTHER: FurtherFields = FurtherFields {
     ),
     loss_implementation: field("Loss", "", "What computes it, and whether logits of the whole vocabulary ever exist."),
     loss_type: field("Loss type", "", "GRPO's all take the same memory; chunked_nll takes far less than nll."),
+    max_target_length: field(
+        "Target length",
+        "tokens",
+        "What an encoder-decoder writes; the sequence length is then its source's. Empty: as long as that.",
+    ),
     label_tokens: field(
         "Tokens in the loss",
         "tokens",

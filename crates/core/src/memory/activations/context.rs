@@ -18,6 +18,8 @@ pub(in crate::memory) struct ForwardContext {
     pub(in crate::memory) batch: u64,
     /// s, tokens of each.
     pub(in crate::memory) length: u64,
+    /// Tokens of each source, of an encoder-decoder, whose targets have `length`.
+    pub(in crate::memory) source: u64,
     /// Images of this forward.
     pub(in crate::memory) images: BatchImages,
     /// Input embeddings, a tower's among them, are made to require gradients.
@@ -111,14 +113,14 @@ pub(in crate::memory) struct CastWeight {
 impl ForwardContext {
     /// The shapes of a program's tensors in this forward.
     pub(in crate::memory) fn sizes(&self, recorded: &Recorded) -> Rc<Sizes> {
-        let (sequences, length, images) = (self.batch, self.length, self.images);
-        let made = || Sizes::of(recorded, BatchSizes { sequences, length, images });
+        let (sequences, length, images, source) = (self.batch, self.length, self.images, self.source);
+        let made = || Sizes::of(recorded, BatchSizes { sequences, length, images, source });
         Rc::clone(self.sizes.borrow_mut().get_or_insert_with(made))
     }
 
     /// Runs what reads one token of each sequence.
     pub(in crate::memory) fn of_one_token<T>(&self, recorded: &Recorded, run: impl FnOnce() -> T) -> T {
-        let batch = BatchSizes { sequences: self.batch, length: 1, images: self.images };
+        let batch = BatchSizes { sequences: self.batch, length: 1, images: self.images, source: self.source };
         let whole = self.sizes.replace(Some(Sizes::of(recorded, batch)));
         let out = run();
         self.sizes.replace(whole);

@@ -86,7 +86,9 @@ impl<'a> Runner<'a> {
                 let nothing = dims(&[(Sym::One, 0)]);
                 let label = context.label(Term::BatchInputs, "input_ids");
                 let ids = Tensor::new(&context.tape, label, nothing, ElementType::I64);
-                let shape = dims(&[(Sym::B, context.batch), (Sym::S, context.length)]);
+                let reads_sources = self.block.of.program.reads_sources;
+                let length = if reads_sources { context.source } else { context.length };
+                let shape = dims(&[(Sym::B, context.batch), (Sym::S, length)]);
                 Some(ids.standing_for(shape, ElementType::I64))
             }
             CAUSAL_MASK => mask(false),
@@ -286,7 +288,7 @@ impl<'a> Runner<'a> {
         let (q, k, v) = (lies(q, 0), lies(k, 1), lies(v, 2));
         drop(inputs);
         let given = op.inputs.get(3).filter(|_| attend.masked).and_then(|mask| self.read(*mask));
-        if !attend.causal && self.block.sees_images() {
+        if !attend.causal && (self.block.sees_images() || self.block.of.program.reads_sources) {
             let size = |dim: usize| self.sizes.size(dim);
             let heads = (size(attend.heads), size(attend.kv_heads), size(attend.width), size(attend.value_width));
             let pieces = attend.pieces.map(|dim| size(dim).max(1));

@@ -45,7 +45,8 @@ pub(super) fn in_pieces(
     let flat =
         |length: u64| dims(&[(Sym::B, batch), (Sym::S, length), (Sym::AllValues, heads.saturating_mul(value_dim))]);
     let bias = mask.map(|mask| match mask {
-        TowerMask::Numbers(mask) => Bias::Numbers(mask),
+        // Autocast casts every argument.
+        TowerMask::Numbers(mask) => Bias::Numbers(context.cast_input(&mask)),
         TowerMask::Booleans { rows } => {
             let rows = (if rows == 1 { Sym::One } else { Sym::B }, rows);
             Bias::OfBooleans(dims(&[rows, (Sym::S, length), (Sym::S, length)]))

@@ -302,7 +302,7 @@ impl Builder<'_> {
     fn put_in_order(&self, start: usize, token_embedding: Option<&Tensor>, head: &Heads) {
         let table = token_embedding.map_or(0, |table| table.shape().elements());
         let base = element_type(self.job.numerics.weights);
-        let decodes = self.job.model.kind == ModelKind::Decoder;
+        let decodes = self.job.model.kind != ModelKind::Encoder;
         let replaced = self.job.embeds() || head.score.is_some() && !self.job.has_value_head();
         let tied = (head.is_apart || head.language.projections.is_empty()) && !replaced && decodes;
         let tied_head = if tied { table.saturating_mul(base.bytes()) } else { 0 };

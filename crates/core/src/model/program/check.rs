@@ -113,7 +113,7 @@ fn one(
         stacks.push(self::stack(stack, layers.len(), &mut names)?);
     }
     let inputs = written.inputs.into_iter().map(|input| self::input(input, shapes.len())).collect::<Result<_, _>>()?;
-    let format::Head { name, bias, softcaps, scales, upcasts } = written.head;
+    let format::Head { name, bias, softcaps, scales, upcasts, adds } = written.head;
     let stated = |written| match written {
         format::Stated::Always(always) => Stated::Always(always),
         format::Stated::Where(key) => Stated::Where(key),
@@ -133,8 +133,9 @@ fn one(
         stacks,
         inputs,
         packs: written.packs,
+        reads_sources: written.sources,
         holds_input: written.holds,
-        head: Head { name, bias, softcaps, scales, upcasts },
+        head: Head { name, bias, softcaps, scales, upcasts, adds },
         before,
         layers,
         after,

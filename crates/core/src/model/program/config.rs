@@ -132,7 +132,7 @@ impl<'a> Figures<'a> {
         let names = self.program.names.list();
         let mut values = Vec::with_capacity(names.len());
         for (i, name) in names.iter().enumerate() {
-            let is_of_batch = i <= super::LENGTH || name.starts_with("images.");
+            let is_of_batch = self.is_of_batch(i, name);
             let is_used = !is_of_batch && self.program.dims.iter().any(|dim| dim.size.names(i));
             values.push(match is_used {
                 _ if name == TILE_SIDE => self.tile_side()?,
@@ -147,12 +147,18 @@ impl<'a> Figures<'a> {
         Ok(values)
     }
 
+    /// Whether name number `i` is said by a batch, and by no config.
+    fn is_of_batch(&self, i: usize, name: &str) -> bool {
+        let is_source = self.program.reads_sources && name == super::SOURCE;
+        i <= super::LENGTH || name.starts_with("images.") || is_source
+    }
+
     /// The same, none where the config lacks what one needs.
     pub(super) fn known_values(&self) -> Found<Vec<Option<f64>>> {
         let names = self.program.names.list().iter().enumerate();
         let value = |(i, name): (usize, &String)| match name.as_str() {
             TILE_SIDE => self.tile_side(),
-            _ if i <= super::LENGTH || name.starts_with("images.") => Ok(None),
+            _ if self.is_of_batch(i, name) => Ok(None),
             _ => self.optional(name),
         };
         names.map(value).collect()

@@ -48,6 +48,9 @@ pub(super) struct Program {
     /// Whether the tower takes the patches of all images as one sequence.
     #[serde(default)]
     pub(super) packs: bool,
+    /// Whether an encoder reads sources of their own length.
+    #[serde(default)]
+    pub(super) sources: bool,
     /// Whether the model holds what its first layer of text reads.
     #[serde(default)]
     pub(super) holds: bool,
@@ -88,6 +91,8 @@ pub(super) struct Head {
     pub(super) scales: bool,
     #[serde(default)]
     pub(super) upcasts: bool,
+    #[serde(default)]
+    pub(super) adds: bool,
 }
 
 /// What is always or never so, or where the config says something of a key.

@@ -37,6 +37,9 @@ pub use recorded::Recorded;
 pub(crate) use recorded::{BatchImages, BatchSizes};
 pub(crate) use regions::Region;
 
+/// Name of the tokens of each source in expressions.
+const SOURCE: &str = "source";
+
 /// Why a program cannot be read, or does not fit a config.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramError {
@@ -75,6 +78,8 @@ pub struct Program {
     pub(crate) inputs: Vec<Input>,
     /// Whether the tower takes the patches of all images as one sequence.
     packs: bool,
+    /// Whether it is an encoder-decoder: the first stack reads sources, the last targets of another length.
+    pub(crate) reads_sources: bool,
     /// Whether the model's forward holds what its first layer of text reads until it ends, under a name of its own.
     pub(crate) holds_input: bool,
     head: Head,
@@ -129,6 +134,8 @@ struct Head {
     scales: bool,
     /// Whether the loss of masked tokens is taken over an fp32 copy of the logits.
     upcasts: bool,
+    /// Whether a buffer is added to the logits.
+    adds: bool,
 }
 
 /// What is always or never so, or where the config says it.
@@ -195,6 +202,11 @@ impl Program {
         self.head.upcasts
     }
 
+    /// Whether a buffer of the model is added to the logits (modeling_bart.py `final_logits_bias`).
+    pub(crate) fn adds_to_logits(&self) -> bool {
+        self.head.adds
+    }
+
     /// Whether those layers have module `module` of what runs behind the layers.
     pub(crate) fn is_of_head_layers(&self, module: usize) -> bool {
         self.has_head_layers() && !self.after.fused.pre.iter().any(|op| op.module == Some(module))
@@ -202,7 +214,7 @@ impl Program {
 
     /// Whether it has a tower that sees images.
     pub(crate) fn sees_images(&self) -> bool {
-        self.stacks.len() > 1
+        self.stacks.iter().any(|stack| stack.part == ModelPart::VisionTower)
     }
 
     /// Recorded layers of the text part.

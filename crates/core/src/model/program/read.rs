@@ -129,7 +129,11 @@ pub(in crate::model) fn read(
         is_causal |= causal;
         is_not |= !causal;
     }
-    let kind = if is_not && !is_causal { ModelKind::Encoder } else { ModelKind::Decoder };
+    let kind = match program.reads_sources {
+        true => ModelKind::EncoderDecoder,
+        false if is_not && !is_causal => ModelKind::Encoder,
+        false => ModelKind::Decoder,
+    };
     Ok(Model {
         name: String::new(),
         model_type: String::new(),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::block::{Block, Parameter, RESIDUAL, Value};
 use super::expression::{BATCH, LENGTH};
+use super::SOURCE;
 use super::{Dimension, Program};
 
 /// What a program's sizes hang on beside its config.
@@ -15,12 +16,18 @@ pub(crate) struct BatchSizes {
     /// s.
     pub(crate) length: u64,
     pub(crate) images: BatchImages,
+    /// Tokens of each source, of an encoder-decoder.
+    pub(crate) source: u64,
 }
 
 impl BatchSizes {
     /// One token: what parameters take hangs on no batch.
-    pub(crate) const ONE: Self =
-        Self { sequences: 1, length: 1, images: BatchImages { count: 1, patches: 1, windows: 1, rows: 1, columns: 1 } };
+    pub(crate) const ONE: Self = Self {
+        sequences: 1,
+        length: 1,
+        images: BatchImages { count: 1, patches: 1, windows: 1, rows: 1, columns: 1 },
+        source: 1,
+    };
 }
 
 /// The images of a batch as its tower sees them.
@@ -93,7 +100,7 @@ impl Recorded {
     /// Every dimension, as written and as it comes to for a batch; one that comes to nothing is 0.
     pub(crate) fn dimensions(&self, batch: BatchSizes) -> Vec<(&str, u64)> {
         let mut values = self.values.clone();
-        let BatchSizes { sequences, length, images } = batch;
+        let BatchSizes { sequences, length, images, source } = batch;
         for (name, size) in [(BATCH, sequences), (LENGTH, length)] {
             values.get_mut(name).into_iter().for_each(|value| *value = Some(size as f64));
         }
@@ -104,6 +111,7 @@ impl Recorded {
                 "images.windows" => images.windows,
                 "images.rows" => images.rows,
                 "images.columns" => images.columns,
+                SOURCE if self.program.reads_sources => source,
                 _ => continue,
             };
             *value = Some(size as f64);

@@ -24,8 +24,17 @@ pub fn efficient_attention(
     labels: &AttentionLabels,
 ) -> Tensor {
     let (tape, element) = (q.tape(), q.element());
-    let mut recording = Recording::begin(tape, &[q, k, v]);
-    let bias = bias.map(|bias| match bias {
+    let mut edges = vec![q, k, v];
+    if let Some(Bias::Numbers(mask)) = &bias {
+        edges.push(mask);
+    }
+    // What gets a gradient is all scores' bias, which the mask stands for in every sequence.
+    let of_bias = match &bias {
+        Some(Bias::Numbers(mask)) if mask.requires_grad() => Some(mask.shape()),
+        _ => None,
+    };
+    let mut recording = Recording::begin(tape, &edges);
+    let bias = bias.clone().map(|bias| match bias {
         Bias::OfBooleans(shape) => {
             // Chosen between two numbers (`convert_boolean_attn_mask`).
             let number = || Tensor::new(tape, labels.bias, dims(&[(Symbol::ONE, 1)]), element);
@@ -56,8 +65,17 @@ pub fn efficient_attention(
         let grad_q = call.grad_like(shapes.0, element);
         let grad_k = call.grad_like(shapes.1, element);
         let grad_v = call.grad_like(shapes.2, element);
+        let every = of_bias.filter(|_| need(3)).map(|_| call.grad_like(sizes.biases(), element));
         drop(efficient_backward(call, shapes.0, sizes, element));
-        [need(0).then_some(grad_q), need(1).then_some(grad_k), need(2).then_some(grad_v)].into()
+        let grad_bias = match (of_bias, every) {
+            (Some(shape), Some(every)) if shape.elements() < every.shape().elements() => {
+                // Summed over the sequences that shared it (`ExpandBackward0`).
+                Some(call.grad_like(shape, element))
+            }
+            (_, every) => every,
+        };
+        let [of_q, of_k, of_v] = [need(0).then_some(grad_q), need(1).then_some(grad_k), need(2).then_some(grad_v)];
+        [of_q, of_k, of_v, grad_bias].into()
     })
 }
 

@@ -50,6 +50,13 @@ impl AttentionSizes {
         dims(&[(Symbol::BATCH, self.batch), (Symbol::HEADS, self.heads), (Symbol::LENGTH, self.queries)])
     }
 
+    /// The bias of every score, its rows rounded up (attention_backward.cu `_efficient_attention_backward`).
+    fn biases(&self) -> Shape {
+        const ALIGNMENT: u64 = 16;
+        let keys = self.keys.next_multiple_of(ALIGNMENT);
+        dims(&[(Symbol::BATCH, self.batch), (Symbol::HEADS, self.heads), (Symbol::LENGTH, self.queries), (Symbol::LENGTH, keys)])
+    }
+
     /// The output, token by token.
     fn out(&self) -> Shape {
         dims(&[
