@@ -2,7 +2,7 @@
 
 import torch
 
-from . import own
+from . import own, sources
 from .blocks_data import Size, Sizes, Unrecordable
 from .fold import fold
 from .joins import join_pieces, join_splits, of_one_gradient
@@ -221,6 +221,8 @@ class Block:
         for i in indices:
             for number in self.trace.ops[i].inputs:
                 self.find(number)
+        for number in self.left_by_encoder(indices):
+            self.find(number)
         for i in indices:
             if i in self.recording.clones:
                 self.local[("clone", i)] = len(self.local)
@@ -233,6 +235,13 @@ class Block:
             for number in self.trace.ops[i].outputs:
                 self.local.setdefault(number, len(self.local))
         self.given = self.gives(readers)
+
+    def left_by_encoder(self, indices):
+        """What an encoder's forward has held until it returned, which operators of the decoder's first block see go."""
+        if own.of(self.recording.decoder) or not sources.has_source(self.recording.decoder.config) or not self.joins_stacks():
+            return []
+        freed = (number for i in indices for number, block in self.trace.ops[i].freed if owner(block) == self.place)
+        return [n for n in freed if n not in self.local and n not in self.made and self.trace.values[n].origin[0] == "op"]
 
     def list_modules(self):
         """Every module below the prefix with parameters or buffers of its own, and each parameter's number."""

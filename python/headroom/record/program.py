@@ -352,7 +352,7 @@ class Recorder:
             **({"holds": True} if main["holds"] else {}),
             **stacks,
             **({"packs": vision.packs(self.config)} if vision.has_images(self.config) else {}),
-            **({"sources": True} if sources.has_source(self.config) else {}),
+            **(sources.facts(model) if sources.has_source(self.config) else {}),
             "config": {**self.defaults(read | set(names) | keys, sizes), **of_others},
             "versions": {"transformers": transformers.__version__, "torch": torch.__version__.split("+")[0]},
             "head": head,

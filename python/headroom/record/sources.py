@@ -61,6 +61,13 @@ def inputs_of(batch, length):
         return {"decoder_input_ids": torch.zeros(batch, length, dtype=torch.long)}
 
 
+def facts(model):
+    """What a program says of such a class. `keeps`: modules that stay in fp32 where a checkpoint is loaded in float16, and that nothing
+    quantises (transformers quantizers/base.py `get_modules_to_not_convert`); the model's code casts for them what it was not recorded with."""
+    kept = sorted(getattr(model, "_keep_in_fp32_modules", None) or ())
+    return {"sources": True, **({"keeps": kept} if kept else {})}
+
+
 def conditions(config):
     """Which configs a program of `config` is for, and what its class takes such keys to be."""
     said, default = {**config.to_dict(), "tie_word_embeddings": ties(config)}, type(config)().to_dict()

@@ -4,7 +4,7 @@ use super::layer_times::{LayerSetting, LayerTimes};
 use super::linear::lookup_operations;
 use super::rates::{Precision, Rates};
 use crate::job::{AttentionKernel, Job, Scheme};
-use crate::model::{Model, Module};
+use crate::model::{Model, ModelKind, Module};
 use crate::plan::{AttnImplementation, Method, names_module};
 
 /// What is the same for every operator of a pass over a model.
@@ -60,6 +60,12 @@ fn layer_setting(job: &Job) -> LayerSetting {
     }
 }
 
+/// s. An encoder-decoder's layers, about as many on either side, read sources and targets: the mean stands for both.
+fn length(job: &Job) -> f64 {
+    let (target, source) = (job.batches.tokens_per_sequence as f64, job.batches.tokens_per_source as f64);
+    if job.model.kind == ModelKind::EncoderDecoder { f64::midpoint(target, source) } else { target }
+}
+
 impl<'a> TimingInputs<'a> {
     pub(super) fn new(job: &'a Job, layer_times: &'a LayerTimes) -> Self {
         let Job { plan, numerics, batches, .. } = job;
@@ -75,7 +81,7 @@ impl<'a> TimingInputs<'a> {
             bits: plan.quantization.bits,
             rates: Rates::of(&job.gpu, plan.num_gpus, !numerics.float16),
             batch: batch / mini_batches,
-            length: batches.tokens_per_sequence as f64,
+            length: length(job),
             precision: if numerics.multiplies_in_16_bits() { Precision::Half } else { Precision::Single },
             stream: weight,
             weight,

@@ -51,6 +51,9 @@ pub(super) struct Program {
     /// Whether an encoder reads sources of their own length.
     #[serde(default)]
     pub(super) sources: bool,
+    /// Modules that stay in fp32 beside float16, and that nothing quantises.
+    #[serde(default)]
+    pub(super) keeps: Vec<String>,
     /// Whether the model holds what its first layer of text reads.
     #[serde(default)]
     pub(super) holds: bool,

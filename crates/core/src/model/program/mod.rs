@@ -80,6 +80,8 @@ pub struct Program {
     packs: bool,
     /// Whether it is an encoder-decoder: the first stack reads sources, the last targets of another length.
     pub(crate) reads_sources: bool,
+    /// Whether modules stay in fp32 in a float16 model and are never quantised, for which the class casts.
+    pub(crate) keeps_fp32: bool,
     /// Whether the model's forward holds what its first layer of text reads until it ends, under a name of its own.
     pub(crate) holds_input: bool,
     head: Head,
