@@ -276,7 +276,8 @@ pub(super) fn batch_inputs(tape: &Rc<Tape>, job: &Job) -> Vec<Tensor> {
 fn recorded_inputs(tape: &Rc<Tape>, job: &Job, recorded: &Recorded) -> Vec<Tensor> {
     let batches = &job.batches;
     let (sequences, length) = (batches.sequences_per_forward, batches.tokens_per_sequence);
-    let sizes = Sizes::of(recorded, BatchSizes { sequences, length, images: job.images, source: batches.tokens_per_source });
+    let sizes =
+        Sizes::of(recorded, BatchSizes { sequences, length, images: job.images, source: batches.tokens_per_source });
     let inputs = recorded.program.inputs.iter();
     let new = |input: &Input| {
         let element = input.held.element(element_type(job.numerics.unquantized));

@@ -89,7 +89,8 @@ pub(in crate::memory) fn of_logits(context: &ForwardContext, logits: &Tensor) ->
     cross_entropy(context, &upcast, labels.last())
 }
 
-/// Cross-entropy of masked tokens, or of an encoder-decoder's targets (modeling_t5.py `T5ForConditionalGeneration.forward`), over the logits as they are (modeling_bert.py `BertForMaskedLM.forward`); autocast has
+/// Cross-entropy of masked tokens, or of an encoder-decoder's targets (modeling_t5.py `T5ForConditionalGeneration.forward`), over
+/// the logits as they are (modeling_bert.py `BertForMaskedLM.forward`); autocast has
 /// `cross_entropy` among what it runs in fp32. Newer classes make the fp32 copy themselves (loss/loss_utils.py `ForMaskedLMLoss`).
 fn of_masked(context: &ForwardContext, job: &Job, logits: &Tensor) -> Tensor {
     let upcasts = job.model.recorded.as_ref().is_some_and(|recorded| recorded.program.upcasts_masked_logits());

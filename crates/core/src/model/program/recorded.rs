@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::SOURCE;
 use super::block::{Block, Parameter, RESIDUAL, Value};
 use super::expression::{BATCH, LENGTH};
-use super::SOURCE;
 use super::{Dimension, Program};
 
 /// What a program's sizes hang on beside its config.

@@ -54,7 +54,12 @@ impl AttentionSizes {
     fn biases(&self) -> Shape {
         const ALIGNMENT: u64 = 16;
         let keys = self.keys.next_multiple_of(ALIGNMENT);
-        dims(&[(Symbol::BATCH, self.batch), (Symbol::HEADS, self.heads), (Symbol::LENGTH, self.queries), (Symbol::LENGTH, keys)])
+        dims(&[
+            (Symbol::BATCH, self.batch),
+            (Symbol::HEADS, self.heads),
+            (Symbol::LENGTH, self.queries),
+            (Symbol::LENGTH, keys),
+        ])
     }
 
     /// The output, token by token.
