@@ -232,9 +232,8 @@ CONFIGS |= {
     "t5": [{}, V1_1],
     "mt5": V1_1,
     "umt5": V1_1,
-    "bart": {},
 }
-SEQ2SEQ = ("t5", "mt5", "umt5", "bart", "mbart", "pegasus")
+SEQ2SEQ = ("t5", "mt5", "umt5")
 
 # Classes that no automatic class makes: text parts, encoders with their masked-language-model head.
 CLASSES = {"qwen3_omni_moe_text": "Qwen3OmniMoeThinkerTextModel", "modernbert": "ModernBertForMaskedLM"}

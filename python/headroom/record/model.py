@@ -400,7 +400,7 @@ class Run:
             handles.append(layer.register_forward_hook(self._leave(index, len(layers))))
         # What the decoder gives, where the class has layers of its own behind it.
         self.decoded = None
-        self.has_more_behind = not made and decoder is model and model.base_model is not model and has_more_behind(model)
+        self.has_more_behind = not made and not sources.has_source(decoder.config) and decoder is model and model.base_model is not model and has_more_behind(model)
         if self.has_more_behind:
             handles.append(model.base_model.register_forward_hook(self._decode))
         # What the embeddings of images give, which checkpointing makes a leaf where it would not require a gradient.

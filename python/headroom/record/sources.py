@@ -71,7 +71,9 @@ def facts(model):
 def conditions(config):
     """Which configs a program of `config` is for, and what its class takes such keys to be."""
     said, default = {**config.to_dict(), "tie_word_embeddings": ties(config)}, type(config)().to_dict()
-    asked = [{"key": key, "is": said[key]} for key in KINDS if key in said]
+    # Of the others a head of its own changes nothing but the parameters.
+    goes_by_ties = hasattr(config, "scale_decoder_outputs")
+    asked = [{"key": key, "is": said[key]} for key in KINDS if key in said and (goes_by_ties or key != "tie_word_embeddings")]
     asked += [{"key": key, "above": 0} for key in RATES if key in said]
     return asked, {condition["key"]: default[condition["key"]] for condition in asked}
 

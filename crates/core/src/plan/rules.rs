@@ -67,6 +67,9 @@ fn sources(plan: &Plan, model: &Model) -> Option<Problem> {
     match (plan.method, plan.torch_dtype) {
         (Method::Qlora, _) if keeps_fp32 => contradiction("method", "model", "lora"),
         (_, Dtype::Float16) if keeps_fp32 => contradiction("torch_dtype", "model", "bfloat16"),
+        _ if keeps_fp32 && plan.mixed_precision != MixedPrecision::No => {
+            contradiction("mixed_precision", "model", "no")
+        }
         _ => None,
     }
 }

@@ -1,4 +1,4 @@
-//! Encoder-decoders: T5, its version 1.1 with what was tuned from it, mT5 and BART.
+//! Encoder-decoders: T5, its version 1.1 with what was tuned from it, and mT5.
 //!
 //! A checkpoint whose file says `"tie_word_embeddings": false` holds embedding and head, which transformers 5.23 then leaves apart though its
 //! class would tie them (modeling_utils.py `tie_weights`): both count.
@@ -41,9 +41,4 @@ super::table::models! {
         r#"{"model_type":"mt5","architectures":["MT5ForConditionalGeneration"],"is_encoder_decoder":true,"d_model":768,"d_kv":64,"d_ff":2048,"num_layers":12,"num_decoder_layers":12,"num_heads":12,"vocab_size":250112,"dropout_rate":0.1,"relative_attention_num_buckets":32,"feed_forward_proj":"gated-gelu","tie_word_embeddings":false}"#;
     "google/mt5-large", "mT5 large", "2020-10", 1_229_581_312, CONFIG,
         r#"{"model_type":"mt5","architectures":["MT5ForConditionalGeneration"],"is_encoder_decoder":true,"d_model":1024,"d_kv":64,"d_ff":2816,"num_layers":24,"num_decoder_layers":24,"num_heads":16,"vocab_size":250112,"dropout_rate":0.1,"relative_attention_num_buckets":32,"feed_forward_proj":"gated-gelu","tie_word_embeddings":false}"#;
-    group "BART";
-    "facebook/bart-base", "BART base", "2019-10", 139_420_416, CONFIG,
-        r#"{"model_type":"bart","architectures":["BartForConditionalGeneration"],"is_encoder_decoder":true,"vocab_size":50265,"d_model":768,"encoder_layers":6,"decoder_layers":6,"encoder_ffn_dim":3072,"decoder_ffn_dim":3072,"encoder_attention_heads":12,"decoder_attention_heads":12,"max_position_embeddings":1024}"#;
-    "facebook/bart-large", "BART large", "2019-10", 406_291_456, CONFIG,
-        r#"{"model_type":"bart","architectures":["BartForConditionalGeneration"],"is_encoder_decoder":true,"vocab_size":50265,"d_model":1024,"encoder_layers":12,"decoder_layers":12,"encoder_ffn_dim":4096,"decoder_ffn_dim":4096,"encoder_attention_heads":16,"decoder_attention_heads":16,"max_position_embeddings":1024}"#;
 }

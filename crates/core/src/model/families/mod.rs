@@ -52,7 +52,6 @@ const MEASURED: &[&str] = &[
     "axk2",
     "bailing_hybrid",
     "bamba",
-    "bart",
     "bert",
     "biogpt",
     "bitnet",
