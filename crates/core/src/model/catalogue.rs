@@ -8,7 +8,6 @@ mod classic;
 mod decoder;
 mod deepseek;
 mod encoder;
-mod encoder_decoder;
 mod gemma;
 mod gpt_oss;
 mod llama;
@@ -27,7 +26,7 @@ pub use table::CatalogueModel;
 
 /// The tables, in the order of a list. Functions, so that none but the first need be there until a model of another is asked for
 /// (`crates/parts`).
-static TABLES: [fn() -> &'static [CatalogueModel]; 13] = [
+static TABLES: [fn() -> &'static [CatalogueModel]; 12] = [
     || qwen::MODELS,
     || qwen_later::MODELS,
     || llama::MODELS,
@@ -40,7 +39,6 @@ static TABLES: [fn() -> &'static [CatalogueModel]; 13] = [
     || decoder::MODELS,
     || classic::MODELS,
     || encoder::MODELS,
-    || encoder_decoder::MODELS,
 ];
 
 /// All models: groups one after the other, in each the smallest first, of equally large ones the oldest.

@@ -103,8 +103,6 @@ pub(super) const SCRIPT_ROWS: &[Row] = &[
     sets("quant_type", "quantization.quant_type", As::Lower),
     says("source_max_len", Fact::SourceLength),
     says("target_max_len", Fact::TargetLength),
-    says("max_source_length", Fact::SourceLength),
-    says("max_target_length", Fact::TargetLength),
     nothing("max_memory_mb"),
     nothing("max_memory_MB"),
     sets("micro_batch_size", "per_device_train_batch_size", As::Whole),

@@ -331,16 +331,15 @@ fn named_trainer(path: &str) -> Option<TrainerName> {
     } else if path.starts_with("openrlhf.") {
         // A loop of its own, read as a script.
         TrainerName::Transformers
-    } else if EXAMPLES.iter().any(|name| path.ends_with(name)) {
+    } else if ["run_clm.py", "run_glue.py", "run_mlm.py", "run_classification.py", "run_summarization.py"]
+        .iter()
+        .any(|name| path.ends_with(name))
+    {
         TrainerName::Transformers
     } else {
         return None;
     })
 }
-
-/// Scripts of transformers' examples.
-const EXAMPLES: [&str; 6] =
-    ["run_clm.py", "run_glue.py", "run_mlm.py", "run_classification.py", "run_summarization.py", "run_translation.py"];
 
 /// The trainer whose keys these are.
 fn by_keys(entries: &[Entry]) -> (TrainerName, &'static Table) {

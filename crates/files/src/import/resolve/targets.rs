@@ -83,18 +83,6 @@ impl Resolver {
         Json::from(names)
     }
 
-    /// Whether the model that the files name is an encoder-decoder, by its config.
-    pub(super) fn reads_sources(&self) -> bool {
-        let says = |config: &Json| config.get("is_encoder_decoder").and_then(Json::as_bool) == Some(true);
-        match self.fields.get("model.config") {
-            Some(config) => says(config),
-            None => {
-                let known = self.text_of("model").and_then(model::find);
-                known.is_some_and(|known| serde_json::from_str(known.config).is_ok_and(|config| says(&config)))
-            }
-        }
-    }
-
     /// The model that the files name, where it is known.
     pub(super) fn structure(&self) -> Option<Model> {
         if let Some(config) = self.fields.get("model.config") {

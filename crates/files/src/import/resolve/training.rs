@@ -63,9 +63,6 @@ impl Resolver {
     fn length_in_two(&mut self) -> bool {
         let source = self.whole(Fact::SourceLength);
         let target = self.whole(Fact::TargetLength);
-        if self.reads_sources() {
-            return self.of_source_and_target(source, target);
-        }
         let length = |said: &Option<(u64, _)>, or: u64| said.as_ref().map_or(or, |(length, _)| *length);
         let both = length(&source, 1024).saturating_add(length(&target, 256));
         let statements: Vec<_> = [source, target].into_iter().flatten().collect();
@@ -73,22 +70,6 @@ impl Resolver {
             self.set("max_length", both, statement);
         }
         !statements.is_empty()
-    }
-
-    /// An encoder-decoder's two lengths: its encoder reads the one, its decoder the other (examples/pytorch/summarization/run_summarization.py
-    /// `DataTrainingArguments`, whose defaults these are).
-    fn of_source_and_target(&mut self, source: Option<(u64, Statement)>, target: Option<(u64, Statement)>) -> bool {
-        const SOURCE: u64 = 1024;
-        const TARGET: u64 = 128;
-        let is_said = source.is_some() || target.is_some();
-        for (field, said, default) in [("max_length", source, SOURCE), ("max_target_length", target, TARGET)] {
-            match said {
-                Some((length, statement)) => self.set(field, length, &statement),
-                None if is_said => self.default(field, default),
-                None => {}
-            }
-        }
-        is_said
     }
 
     fn packing(&mut self) {

@@ -1,1 +1,0 @@
-python examples/pytorch/summarization/run_summarization.py --model_name_or_path google-t5/t5-small --dataset_name cnn_dailymail --dataset_config "3.0.0" --source_prefix "summarize: " --max_source_length 768 --max_target_length 96 --per_device_train_batch_size 4 --gradient_accumulation_steps 8 --bf16 --predict_with_generate --do_train --output_dir out
