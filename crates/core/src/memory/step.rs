@@ -46,6 +46,7 @@ pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> For
         autocast: RefCell::new(numerics.autocast.is_some()),
         cast_weights: RefCell::default(),
         training,
+        checkpoints: training && plan.gradient_checkpointing,
         checkpoints_reentrantly: job.trainer.checkpoints_reentrantly(plan),
         without_graph: Cell::new(false),
         drops_out: training && !job.disables_dropout(),

@@ -32,6 +32,8 @@ pub(in crate::memory) struct ForwardContext {
     pub(in crate::memory) cast_weights: RefCell<Vec<CastWeight>>,
     /// Whether this forward trains.
     pub(in crate::memory) training: bool,
+    /// Gradient checkpointing runs layers again.
+    pub(in crate::memory) checkpoints: bool,
     /// Checkpoints are reentrant.
     pub(in crate::memory) checkpoints_reentrantly: bool,
     /// A reentrant checkpoint's first forward runs, which records no graph.

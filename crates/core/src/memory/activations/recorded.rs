@@ -217,10 +217,18 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// The embeddings of images are made to require gradients as those of tokens are (transformers modeling_utils.py
+    /// Zeros that checkpointing makes require gradients. The embeddings of images are made to require gradients as those of tokens are (transformers modeling_utils.py
     /// `enable_input_require_grads`: of every model in the model).
     fn leaves(&mut self, op: &Op) {
         let context = self.context;
+        if op.makes_zeros() && context.checkpoints && self.block.of.program.reads_sources && context.tape.grad_enabled()
+        {
+            // In the place of a position bias, which is to get a gradient (modeling_t5.py `T5Attention.forward`).
+            let label = context.label(Term::ActivationGradients, "position bias");
+            for zeros in self.values.get_mut(op.first).into_iter().flatten() {
+                *zeros = zeros.clone().into_leaf(Some(label));
+            }
+        }
         if self.code.leaves.is_empty() || !context.wants_input_grads || !context.tape.grad_enabled() {
             return;
         }

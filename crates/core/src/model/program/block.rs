@@ -129,6 +129,13 @@ pub(crate) struct Op {
     pub(crate) kept: Vec<bool>,
 }
 
+impl Op {
+    /// Whether it makes a tensor of zeros.
+    pub(crate) fn makes_zeros(&self) -> bool {
+        self.sign == Sign::Zeros
+    }
+}
+
 /// What an operator is.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Action {

@@ -12,6 +12,8 @@ pub(super) enum Sign {
     Tanh,
     Relu,
     Power,
+    /// A tensor of zeros.
+    Zeros,
     Other,
 }
 
@@ -25,6 +27,7 @@ impl Sign {
             "tanh" => Self::Tanh,
             "relu" => Self::Relu,
             "pow" | "square" => Self::Power,
+            "zeros" => Self::Zeros,
             _ => Self::Other,
         }
     }
