@@ -186,7 +186,6 @@ impl Program {
 
     fn play(&self, at: usize, run: &mut Run, demand: &mut ByPhase) -> Result<(), Shortage> {
         let Some(Piece { phase, step, range }) = self.pieces.get(at) else { return Ok(()) };
-        if std::env::var_os("TAPE").is_some() { eprintln!("PIECE step{step} {phase:?} {range:?}"); } // DEBUGTAPE
         run.allocator.reset_peaks();
         run.play(&self.record, range.clone()).map_err(|lack| Shortage { phase: *phase, step: *step, ..lack })?;
         raise(demand, *phase, run.allocator.demand_peak());
@@ -297,10 +296,6 @@ impl Run {
                 continue;
             }
             let Some(place) = self.blocks.get_mut(storage as usize) else { continue };
-            if std::env::var_os("TAPE").is_some() { // DEBUGTAPE
-                let row = &record.rows[usize::from(event.row)]; // DEBUGTAPE
-                eprintln!("{} {} s{} {:?} {} {:?} res {}", if bytes > 0 {"alloc"} else {"free"}, bytes.abs(), storage, crate::memory::term::Term::from(row.label.kind), record.name(row.label), stream, self.allocator.reserved_peak()); // DEBUGTAPE
-            } // DEBUGTAPE
             if bytes > 0 {
                 let block = self.allocator.allocate(bytes.unsigned_abs(), stream);
                 let allocated = self.allocator.allocated();
