@@ -201,7 +201,8 @@ fn hybrid(plan: &Plan) -> Option<Problem> {
     if replicas < 2 || replicas < gpus && gpus.is_multiple_of(replicas) {
         return None;
     }
-    let near = (1..replicas.min(gpus)).rev().find(|copies| *copies == 1 || *copies < gpus && gpus.is_multiple_of(*copies));
+    let near =
+        (1..replicas.min(gpus)).rev().find(|copies| *copies == 1 || *copies < gpus && gpus.is_multiple_of(*copies));
     let nearest = near.into_iter().collect();
     let kind = ProblemKind::NotDivisible { value: replicas, other: "num_gpus".to_owned(), other_value: gpus, nearest };
     Some(Problem::new(REPLICAS, kind))

@@ -47,7 +47,10 @@ pub(super) fn script(planned: &Planned<'_>, trainer: TrainerName, reasons: &str,
         TrainerName::Axolotl if planned.is_distributed() => {
             let machines = planned.plan.machines();
             let several = if machines > 1 { format!(" --num_machines {machines}") } else { String::new() };
-            format!("accelerate launch --num_processes {gpus}{several}{} -m axolotl.cli.train {program}", rank(planned.plan))
+            format!(
+                "accelerate launch --num_processes {gpus}{several}{} -m axolotl.cli.train {program}",
+                rank(planned.plan)
+            )
         }
         TrainerName::Axolotl => format!("axolotl train {program}"),
         TrainerName::MsSwift if planned.is_distributed() => format!("{} {program}", processes(planned.plan)),

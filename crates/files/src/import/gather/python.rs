@@ -8,8 +8,8 @@ use super::{Evidence, Gatherer, Load, containers};
 use crate::finding::{Finding, Kind as Found};
 use crate::syntax::{Command, Entry, Node, Script, Span, Value};
 use crate::trainers::{
-    ACCELERATOR, As, BITSANDBYTES, ENVIRONMENT, FROM_PRETRAINED, Fact, PARALLELISM, PEFT, TRAINER_CALL, TRANSFORMERS, TRL, Table,
-    Topic, UNSLOTH_MODEL, UNSLOTH_PEFT,
+    ACCELERATOR, As, BITSANDBYTES, ENVIRONMENT, FROM_PRETRAINED, Fact, PARALLELISM, PEFT, TRAINER_CALL, TRANSFORMERS,
+    TRL, Table, Topic, UNSLOTH_MODEL, UNSLOTH_PEFT,
 };
 
 /// Classes of TRL by the method they begin with.
