@@ -41,7 +41,17 @@ PLAN_KEYS = (
     "quantization.bits", "quantization.quant_type", "quantization.double_quant",
     "torch_dtype", "mixed_precision", "optim", "per_device_train_batch_size", "gradient_accumulation_steps", "max_length",
     "gradient_checkpointing", "attn_implementation", "use_liger_kernel", "max_grad_norm", "expandable_segments",
-    "zero_stage", "distributed.framework",
+    "packing", "padding_free", "activation_offloading", "torch_compile", "beta", "loss_type", "num_iterations",
+    "steps_per_generation", "cpo_alpha", "reference.kind",
+    "rollout.engine", "rollout.num_generations", "rollout.max_prompt_length", "rollout.max_completion_length",
+    "rollout.vllm_mode", "rollout.vllm_gpu_memory_utilization", "rollout.vllm_tensor_parallel_size",
+    "rollout.vllm_enable_sleep_mode",
+    "zero_stage", "offload_optimizer", "offload_param", "distributed.framework", "distributed.overlap_comm",
+    "distributed.contiguous_gradients", "distributed.round_robin_gradients", "distributed.reduce_bucket_size",
+    "distributed.allgather_bucket_size", "distributed.stage3_prefetch_bucket_size",
+    "distributed.stage3_param_persistence_threshold", "distributed.stage3_max_live_parameters",
+    "distributed.stage3_max_reuse_distance", "distributed.sub_group_size", "distributed.reshard_after_forward",
+    "distributed.sharding_strategy", "distributed.cpu_offload", "distributed.dp_replicate_size",
     "software.torch", "software.transformers", "software.peft", "software.bitsandbytes",
 )
 
@@ -53,6 +63,16 @@ TASKS = {
 }
 # Trainers that bring classes of arguments of their own, by the package that defines them.
 PACKAGES = {"llamafactory": "llamafactory", "swift": "ms-swift", "axolotl": "axolotl"}
+# Arguments that are keys of a plan by the same name.
+SETTINGS = ("packing", "padding_free", "activation_offloading", "torch_compile", "num_iterations", "steps_per_generation",
+            "cpo_alpha")
+# The same of generation; those of vLLM where it generates.
+GENERATION = ("num_generations", "max_completion_length")
+VLLM = ("vllm_mode", "vllm_gpu_memory_utilization", "vllm_tensor_parallel_size", "vllm_enable_sleep_mode")
+# Settings of DeepSpeed's `zero_optimization` that are keys of `distributed` by the same name.
+ZERO = ("overlap_comm", "contiguous_gradients", "round_robin_gradients", "reduce_bucket_size", "allgather_bucket_size",
+        "stage3_prefetch_bucket_size", "stage3_param_persistence_threshold", "stage3_max_live_parameters",
+        "stage3_max_reuse_distance", "sub_group_size")
 DTYPES = {torch.bfloat16: "bfloat16", torch.float16: "float16", torch.float32: "float32"}
 GIB = 2**30
 
@@ -175,22 +195,69 @@ def read_arguments(plan, args):
         put(plan, "trainer.version", version_of({"llamafactory": "llamafactory"}.get(trainer, trainer)))
     put(plan, "task", task)
     for key in ("per_device_train_batch_size", "gradient_accumulation_steps", "gradient_checkpointing", "max_grad_norm",
-                "use_liger_kernel"):
+                "use_liger_kernel", *SETTINGS):
         put(plan, key, getattr(args, key, None))
+    read_task(plan, args)
     optim = getattr(args, "optim", None)
     put(plan, "optim", getattr(optim, "value", optim))
     put(plan, "mixed_precision", "bf16" if getattr(args, "bf16", False) else "fp16" if getattr(args, "fp16", False) else "no")
     read_sharding(plan, args)
 
 
+def read_task(plan, args):
+    """What preference and reinforcement tasks are set to."""
+    if plan["task"] == "sft":
+        return
+    put(plan, "beta", getattr(args, "beta", None))
+    loss = getattr(args, "loss_type", None)
+    put(plan, "loss_type", ",".join(loss) if isinstance(loss, (list, tuple)) else loss)
+    if getattr(args, "precompute_ref_log_probs", False):
+        put(plan, "reference.kind", "precomputed")
+    for key in GENERATION:
+        put(plan, f"rollout.{key}", getattr(args, key, None))
+    if getattr(args, "use_vllm", False):
+        put(plan, "rollout.engine", "vllm")
+        for key in VLLM:
+            put(plan, f"rollout.{key}", getattr(args, key, None))
+
+
+def read_zero(plan, zero):
+    """DeepSpeed's settings; `auto` is said as such."""
+    put(plan, "zero_stage", int(zero.get("stage", 0)))
+    for key in ZERO:
+        value = zero.get(key)
+        put(plan, f"distributed.{key}", int(value) if isinstance(value, float) else value)
+    for key in ("offload_optimizer", "offload_param"):
+        device = (zero.get(key) or {}).get("device")
+        put(plan, key, "cpu" if device in ("cpu", "nvme") else device)
+
+
+def read_fsdp(plan, args):
+    """FSDP's version, strategy and copies. Since transformers 5 the second version is what `fsdp_config` means."""
+    config = getattr(args, "fsdp_config", None) or {}
+    newer = int((version_of("transformers") or "0").split(".")[0]) >= 5
+    flat = not str(config.get("version", 2 if newer else 1)).startswith("2")
+    put(plan, "distributed.framework", "fsdp1" if flat else "fsdp2")
+    put(plan, "distributed.cpu_offload", bool(config.get("cpu_offload")) or None)
+    mesh = getattr(args, "parallelism_config", None)
+    copies = int(getattr(mesh, "dp_replicate_size", None) or 1)
+    if flat:
+        strategy = os.environ.get("FSDP_SHARDING_STRATEGY", "").lower()
+        put(plan, "distributed.sharding_strategy", strategy if strategy.replace("_", "").isalpha() else None)
+        if strategy.startswith("hybrid"):
+            copies = max(1, world_size() // int(os.environ.get("LOCAL_WORLD_SIZE", world_size())))
+    else:
+        put(plan, "distributed.reshard_after_forward", bool(config.get("reshard_after_forward", True)))
+    put(plan, "distributed.dp_replicate_size", copies if copies > 1 else None)
+
+
 def read_sharding(plan, args):
     if getattr(args, "deepspeed", None):
         config = getattr(getattr(args, "hf_deepspeed_config", None), "config", None) or {}
         put(plan, "distributed.framework", "deepspeed")
-        put(plan, "zero_stage", int((config.get("zero_optimization") or {}).get("stage", 0)))
+        read_zero(plan, config.get("zero_optimization") or {})
     elif getattr(args, "fsdp", None):
-        version = str((getattr(args, "fsdp_config", None) or {}).get("version", 1))
-        put(plan, "distributed.framework", "fsdp2" if version.startswith("2") else "fsdp1")
+        read_fsdp(plan, args)
     elif world_size() > 1:
         put(plan, "distributed.framework", "ddp")
 
@@ -261,7 +328,12 @@ class HeadroomCheck(TrainerCallback):
             self.hook.remove()
         read_gpu(self.read)
         read_software(self.read)
-        put(self.read, "max_length", self.longest or None)
+        answer = self.read.get("rollout", {}).get("max_completion_length")
+        if answer:
+            # Prompt and answer are one sequence.
+            put(self.read, "rollout.max_prompt_length", max(self.longest - answer, 0) or None)
+        else:
+            put(self.read, "max_length", self.longest or None)
         plan = merged(self.read, self.given)
         if int(os.environ.get("RANK", "0")) != 0:
             return

@@ -161,6 +161,7 @@ pub fn ladder(job: &Job, oracle: &dyn FitOracle) -> Vec<Rung> {
         plan.offload_optimizer = preset.offload_optimizer;
         plan.offload_param = preset.offload_param;
         plan.distributed.framework = Framework::Deepspeed;
+        plan.distributed.dp_replicate_size = None;
         plan.distributed.let_trainer_size_buckets();
         plan.per_device_train_batch_size = preset.per_device_train_batch_size;
         plan.gradient_accumulation_steps = preset.gradient_accumulation_steps;

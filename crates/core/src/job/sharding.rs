@@ -44,6 +44,8 @@ pub struct FlatStrategy {
     pub shards: bool,
     /// They are freed between forward and backward.
     pub reshards: bool,
+    /// Gradient shards are averaged across nodes on a stream of their own (hybrid strategies).
+    pub hybrid: bool,
     /// When backward gathers those of the module that comes next.
     pub prefetch: BackwardPrefetch,
 }
@@ -53,8 +55,12 @@ pub struct FlatStrategy {
 pub struct Sharding {
     /// Who keeps what.
     pub scheme: Scheme,
-    /// N, processes with one GPU each; at least 1.
+    /// N, processes with one GPU each that share out one copy of the model; at least 1.
     pub ranks: u64,
+    /// Copies of the sharded model, each on `ranks` processes (HSDP); 1 where nothing is replicated, or nothing sharded.
+    pub replicas: u64,
+    /// How many of them each machine has.
+    pub copies_on_machine: u64,
     /// Optimizer state lives on the host, and is updated there.
     pub offload_optimizer: bool,
     /// Shards of the parameters live on the host.
@@ -149,6 +155,7 @@ impl Sharding {
         let fsdp = matches!(scheme, Scheme::Fsdp1 | Scheme::Fsdp2);
         let accelerate = TrainerStep::accelerated_fsdp(plan);
         let gathered = gathered_dtype(plan, scheme, accelerate);
+        let replicas = if fsdp { plan.replicas().max(1) } else { 1 };
         let zero = matches!(scheme, Scheme::Zero(_));
         let hidden = model.hidden_size;
         let offload_param = plan.offload_param == Offload::Cpu || (fsdp && plan.fsdp_offloads());
@@ -160,7 +167,9 @@ impl Sharding {
         };
         Self {
             scheme,
-            ranks: plan.num_gpus.max(1),
+            ranks: (plan.num_gpus / replicas).max(1),
+            replicas,
+            copies_on_machine: (replicas / plan.machines()).max(1),
             offload_optimizer: offload_optimizer && matches!(scheme, Scheme::Zero(_) | Scheme::Fsdp1 | Scheme::Fsdp2),
             offload_param,
             pin_memory: keys.pin_memory,
@@ -341,6 +350,7 @@ fn flat_strategy(plan: &Plan, accelerate: Option<Accelerate>) -> FlatStrategy {
     FlatStrategy {
         shards: strategy != ShardingStrategy::NoShard,
         reshards: matches!(strategy, ShardingStrategy::FullShard | ShardingStrategy::HybridShard),
+        hybrid: plan.distributed.framework == Framework::Fsdp1 && strategy.is_hybrid(),
         prefetch: plan.distributed.backward_prefetch.unwrap_or(usual),
     }
 }

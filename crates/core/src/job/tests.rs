@@ -303,10 +303,6 @@ fn a_4_bit_base_is_sharded_where_its_storage_is_of_the_weights_dtype() {
         // The engine would convert the packed numbers to its own dtype.
         ("zero_stage=3&bnb_4bit_quant_storage=float32", "quantization.bnb_4bit_quant_storage"),
         ("zero_stage=2&bnb_4bit_quant_storage=float16", "quantization.bnb_4bit_quant_storage"),
-        (
-            "framework=fsdp1&bnb_4bit_quant_storage=bfloat16&sharding_strategy=hybrid_shard",
-            "distributed.sharding_strategy",
-        ),
     ] {
         let decoded = link::decode(&format!("v=1&model=Qwen/Qwen3-4B&{more}&{pairs}"));
         let problems = Job::resolve(&decoded.plan).unwrap_err();
@@ -416,4 +412,32 @@ fn axolotl_runs_its_lora_kernels_unless_told_otherwise() {
     assert!(fuses("") && !fuses("&lora_kernels=false") && !fuses("&task=dpo"));
     let trl = job("trainer=trl&trainer_version=1.16.0&method=lora");
     assert!(!trl.trainer.fuses_adapters(&trl.plan));
+}
+
+/// Copies are FSDP's; every one has as many GPUs, and two at least.
+#[test]
+fn a_sharded_model_has_copies_of_as_many_gpus_each() {
+    for (pairs, ranks, replicas, hybrid) in [
+        ("num_gpus=8&framework=fsdp2", 8, 1, false),
+        ("num_gpus=8&framework=fsdp2&dp_replicate_size=2", 4, 2, false),
+        ("num_gpus=8&framework=fsdp1&sharding_strategy=hybrid_shard", 8, 1, true),
+        // Machines of eight GPUs, unless the plan says how many there are.
+        ("num_gpus=16&framework=fsdp1&sharding_strategy=hybrid_shard", 8, 2, true),
+        ("num_gpus=16&framework=fsdp1&sharding_strategy=hybrid_shard_zero2&dp_replicate_size=4", 4, 4, true),
+        ("num_gpus=16&framework=fsdp1&sharding_strategy=shard_grad_op", 16, 1, false),
+        // Of FSDP1 alone.
+        ("num_gpus=16&framework=fsdp2&sharding_strategy=hybrid_shard", 16, 1, false),
+    ] {
+        let sharding = job(pairs).sharding;
+        assert_eq!((sharding.ranks, sharding.replicas, sharding.flat.hybrid), (ranks, replicas, hybrid), "{pairs}");
+    }
+    for (pairs, field) in [
+        ("num_gpus=8&zero_stage=3&dp_replicate_size=2", "distributed.dp_replicate_size"),
+        ("num_gpus=8&framework=fsdp1&dp_replicate_size=2", "distributed.sharding_strategy"),
+        ("num_gpus=8&framework=fsdp2&dp_replicate_size=3", "distributed.dp_replicate_size"),
+        ("num_gpus=8&framework=fsdp2&dp_replicate_size=8", "distributed.dp_replicate_size"),
+    ] {
+        let problems = Job::resolve(&link::decode(&format!("v=1&model=Qwen/Qwen3-4B&{pairs}")).plan).unwrap_err();
+        assert!(problems.iter().any(|problem| problem.field == field), "{pairs}: {problems:?}");
+    }
 }

@@ -92,6 +92,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("static_graph", "false"),
     ("find_unused_parameters", "false"),
     ("sharding_strategy", ""),
+    ("dp_replicate_size", ""),
     ("backward_prefetch", ""),
     ("cpu_ram_efficient_loading", "true"),
     ("reference", "auto"),

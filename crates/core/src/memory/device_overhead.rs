@@ -22,7 +22,7 @@ impl DeviceOverhead {
             let nothing = Band { low: 0, expected: 0, high: 0 };
             return Self { context: Band { low: bytes, expected: bytes, high: bytes }, nccl: nothing };
         }
-        let nccl = nccl_bytes(&job.gpu, job.sharding.ranks);
+        let nccl = nccl_bytes(&job.gpu, job.sharding.ranks.saturating_mul(job.sharding.replicas));
         Self { context: Band::from(context_bytes(&job.gpu)), nccl: Band::from(nccl) }
     }
 

@@ -141,6 +141,8 @@ fn sharded(mut plan: Plan, (stage, offload_optimizer, offload_param): Sharding) 
         return plan;
     }
     plan.zero_stage = stage;
+    // Copies of a sharded model are FSDP's.
+    plan.distributed.dp_replicate_size = None;
     if stage == 0 || framework != Framework::Deepspeed {
         // Without ZeRO gradients are summed in the weights' dtype, and no other framework asks for one.
         plan.distributed.grad_accum_dtype = None;

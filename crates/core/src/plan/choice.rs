@@ -282,6 +282,9 @@ pub struct Distributed {
     pub find_unused_parameters: bool,
     /// FSDP1 `sharding_strategy`; `None`: as `reshard_after_forward` says.
     pub sharding_strategy: Option<ShardingStrategy>,
+    /// Copies of the sharded model (HSDP): what accelerate's `ParallelismConfig` calls `dp_replicate_size`, and under FSDP1's
+    /// hybrid strategies the number of nodes. `None`: one, and of hybrid strategies one a machine of eight GPUs.
+    pub dp_replicate_size: Option<u64>,
     /// FSDP1 `backward_prefetch`; `None`: the trainer's default, and PyTorch's in a loop of one's own.
     pub backward_prefetch: Option<BackwardPrefetch>,
     /// accelerate `fsdp_cpu_ram_efficient_loading`: up to transformers 4 each machine's first process alone reads the

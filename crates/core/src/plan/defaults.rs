@@ -123,6 +123,7 @@ impl Default for Distributed {
             static_graph: false,
             find_unused_parameters: false,
             sharding_strategy: None,
+            dp_replicate_size: None,
             backward_prefetch: None,
             // accelerate commands/launch.py.
             cpu_ram_efficient_loading: true,

@@ -18,6 +18,7 @@ mod json_text;
 mod keep;
 mod kind;
 mod leaf;
+mod machines;
 mod modules;
 mod names;
 mod optimizers;

@@ -228,9 +228,9 @@ names! {
         ShardGradOp = "shard_grad_op",
         /// Nothing is sharded.
         NoShard = "no_shard",
-        /// Sharded within a node, copied between nodes; not modelled.
+        /// Sharded within a node, replicated across nodes.
         HybridShard = "hybrid_shard",
-        /// The same without freeing after forward; not modelled.
+        /// The same without freeing after forward.
         HybridShardZero2 = "hybrid_shard_zero2",
     }
 }
@@ -300,6 +300,13 @@ impl Framework {
     /// Whether it is PyTorch's own sharding, which knows no stages.
     pub const fn is_fsdp(self) -> bool {
         matches!(self, Self::Fsdp1 | Self::Fsdp2)
+    }
+}
+
+impl ShardingStrategy {
+    /// Whether it shards within a node and averages gradients across nodes.
+    pub const fn is_hybrid(self) -> bool {
+        matches!(self, Self::HybridShard | Self::HybridShardZero2)
     }
 }
 

@@ -219,17 +219,29 @@ fn sharding(plan: &Plan) -> Option<Problem> {
     }
 }
 
-/// FSDP1's hybrid strategies are known by name and not modelled.
+/// Copies of a sharded model are FSDP's, and of FSDP1 its hybrid strategies' alone. Every copy has as many GPUs, and two at
+/// least: with one there is nothing to shard, and FSDP1 would not average between the nodes either (_init_utils.py
+/// `_init_core_state` falls back to `NO_SHARD` in the group of one).
 fn hybrid(plan: &Plan) -> Option<Problem> {
-    const MODELLED: [ShardingStrategy; 3] =
-        [ShardingStrategy::FullShard, ShardingStrategy::ShardGradOp, ShardingStrategy::NoShard];
-    let strategy = plan.distributed.sharding_strategy?;
-    if plan.distributed.framework != Framework::Fsdp1 || MODELLED.contains(&strategy) {
+    const REPLICAS: &str = "distributed.dp_replicate_size";
+    const STRATEGY: &str = "distributed.sharding_strategy";
+    let keys = &plan.distributed;
+    let asked = keys.dp_replicate_size.unwrap_or(1) > 1;
+    if asked && !keys.framework.is_fsdp() {
+        return contradiction(REPLICAS, "distributed.framework", "1");
+    }
+    if asked && keys.framework == Framework::Fsdp1 && !keys.sharding_strategy.is_some_and(ShardingStrategy::is_hybrid) {
+        return contradiction(STRATEGY, REPLICAS, ShardingStrategy::HybridShard.name());
+    }
+    let (gpus, replicas) = (plan.num_gpus, plan.replicas());
+    if replicas < 2 || replicas < gpus && gpus.is_multiple_of(replicas) {
         return None;
     }
-    let modelled = MODELLED.map(ShardingStrategy::name).to_vec();
-    let kind = ProblemKind::NotModelled { value: strategy.name().to_owned(), modelled };
-    Some(Problem::new("distributed.sharding_strategy", kind))
+    let near =
+        (1..replicas.min(gpus)).rev().find(|copies| *copies == 1 || *copies < gpus && gpus.is_multiple_of(*copies));
+    let nearest = near.into_iter().collect();
+    let kind = ProblemKind::NotDivisible { value: replicas, other: "num_gpus".to_owned(), other_value: gpus, nearest };
+    Some(Problem::new(REPLICAS, kind))
 }
 
 /// FSDP flattens or gathers parameters of one dtype: FSDP1 refuses a base in bytes ("Cannot flatten integer dtype tensors",

@@ -157,6 +157,7 @@ pub(super) static FIELDS: &[Field] = &[
     row!(distributed.static_graph, Kind::Flag),
     row!(distributed.find_unused_parameters, Kind::Flag),
     row!(distributed.sharding_strategy, Kind::OptionalChoice(ShardingStrategy::NAMES)),
+    row!(distributed.dp_replicate_size, optional_whole(1, 65_536)),
     row!(distributed.backward_prefetch, Kind::OptionalChoice(BackwardPrefetch::NAMES)),
     row!(distributed.cpu_ram_efficient_loading, Kind::Flag),
     row!(("reference.kind", "reference") reference.kind, Kind::Choice(ReferenceKind::NAMES)),

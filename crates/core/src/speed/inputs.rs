@@ -79,7 +79,7 @@ impl<'a> TimingInputs<'a> {
             layer_times,
             method: plan.method,
             bits: plan.quantization.bits,
-            rates: Rates::of(&job.gpu, plan.num_gpus, !numerics.float16),
+            rates: Rates::of(&job.gpu, (job.sharding.ranks, plan.num_gpus), !numerics.float16),
             batch: batch / mini_batches,
             length: length(job),
             precision: if numerics.multiplies_in_16_bits() { Precision::Half } else { Precision::Single },

@@ -64,6 +64,8 @@ pub(super) struct Rates {
     multiprocessors: f64,
     /// A collective's ring, bytes/s through each GPU in one direction.
     pub(super) ring: f64,
+    /// The same among all GPUs of the plan, where collectives of a sharded copy's GPUs stay within a machine.
+    pub(super) across: f64,
     /// Pinned transfers between host and GPU, bytes/s in one direction.
     pub(super) host_link: f64,
     /// Shares of peak that flash attention reaches, forward and backward.
@@ -71,8 +73,9 @@ pub(super) struct Rates {
 }
 
 impl Rates {
-    /// What `gpu` delivers among `ranks` GPUs to a plan whose 16-bit numbers are bf16 or fp16.
-    pub(super) fn of(gpu: &Gpu, ranks: u64, bf16: bool) -> Self {
+    /// What `gpu` delivers among the `ranks` GPUs of one copy of the model, and among `all`, to a plan whose 16-bit numbers
+    /// are bf16 or fp16.
+    pub(super) fn of(gpu: &Gpu, (ranks, all): (u64, u64), bf16: bool) -> Self {
         const TERA: f64 = 1e12;
         const GIGA: f64 = 1e9;
         let half_peak = gpu.half_tflops.max(0.1) * TERA;
@@ -90,6 +93,7 @@ impl Rates {
             bandwidth: gpu.memory_bandwidth_gb_s.max(1.0) * GIGA * BANDWIDTH_SHARE,
             multiprocessors: gpu.multiprocessors.map_or(0.0, f64::from),
             ring: ring(gpu, ranks) * GIGA,
+            across: ring(gpu, all) * GIGA,
             host_link: host_link(gpu) * GIGA,
             flash: flash_shares(gpu),
         }

@@ -104,7 +104,11 @@ impl<'a> Collectives<'a> {
                 if inputs.training {
                     let again = if self.reshards() { forward } else { Flows::default() };
                     self.expose(tally, again, compute.backward, forwards - 1.0);
-                    let last = Flows { ring: again.ring + reduced, to_host: returned, ..again };
+                    // Copies of the model average their shards on a stream of its own.
+                    let copies = self.sharding.replicas as f64;
+                    let averaged = 2.0 * (copies - 1.0) / copies * gradients / self.ranks / rates.across;
+                    let ring = (again.ring + reduced).max(averaged);
+                    let last = Flows { ring, to_host: returned, ..again };
                     self.expose(tally, last, compute.backward, 1.0);
                 }
             }

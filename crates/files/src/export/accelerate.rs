@@ -1,13 +1,10 @@
 //! accelerate's YAML, as `accelerate config` writes it: one process, several, FSDP, DeepSpeed.
 
-use headroom_core::plan::{BackwardPrefetch, Framework, MixedPrecision, ShardingStrategy};
+use headroom_core::plan::{BackwardPrefetch, Framework, MixedPrecision, Plan, ShardingStrategy};
 
 use super::planned::{DEEPSPEED_FILE, Planned, Sharding};
 use super::setting::{Setting, set};
 use super::why::Why;
-
-/// GPUs of one machine, as hosts of several GPUs have them.
-pub(super) const GPUS_PER_MACHINE: u64 = 8;
 
 /// The whole file.
 pub(super) fn config(planned: &Planned<'_>) -> Vec<Setting> {
@@ -25,7 +22,16 @@ pub(super) fn config(planned: &Planned<'_>) -> Vec<Setting> {
             let file = vec![set("deepspeed_config_file", DEEPSPEED_FILE), set("zero3_init_flag", plan.zero_stage == 3)];
             settings.push(set("deepspeed_config", file));
         }
-        Sharding::Fsdp => settings.push(set("fsdp_config", fsdp(planned, true)).because(Why::Sharded(gpus))),
+        Sharding::Fsdp => {
+            settings.push(set("fsdp_config", fsdp(planned, true)).because(Why::Sharded(gpus / plan.replicas().max(1))));
+            settings.extend(copies(plan).map(|copies| {
+                let sizes = [
+                    set("parallelism_config_dp_replicate_size", copies),
+                    set("parallelism_config_dp_shard_size", gpus / copies),
+                ];
+                set("parallelism_config", sizes.to_vec()).because(Why::Replicated(copies))
+            }));
+        }
         Sharding::None => {}
     }
     if planned.sharding() != Sharding::Zero {
@@ -33,7 +39,7 @@ pub(super) fn config(planned: &Planned<'_>) -> Vec<Setting> {
         settings.push(set("mixed_precision", precision(plan.mixed_precision)));
     }
     settings.extend([
-        set("num_machines", gpus.div_ceil(GPUS_PER_MACHINE)),
+        set("num_machines", plan.machines()),
         set("num_processes", gpus).because(Why::Processes),
         // Of several machines each says its own when it launches.
         set("machine_rank", 0),
@@ -43,6 +49,11 @@ pub(super) fn config(planned: &Planned<'_>) -> Vec<Setting> {
         set("use_cpu", false),
     ]);
     settings
+}
+
+/// Copies of the model that FSDP2 shards, where there are several.
+pub(super) fn copies(plan: &Plan) -> Option<u64> {
+    (plan.distributed.framework == Framework::Fsdp2).then(|| plan.replicas()).filter(|copies| *copies > 1)
 }
 
 /// FSDP's settings; `prefixed` as accelerate's YAML names them.

@@ -91,7 +91,11 @@ pub(super) fn config(planned: &Planned<'_>) -> Option<Vec<Setting>> {
     if planned.sharding() == Sharding::Fsdp {
         let version = if plan.distributed.framework == Framework::Fsdp2 { 2_u64 } else { 1 };
         settings.push(set("fsdp_version", version));
-        settings.push(set("fsdp_config", sharding(planned)).because(Why::Sharded(plan.num_gpus)));
+        settings
+            .push(set("fsdp_config", sharding(planned)).because(Why::Sharded(plan.num_gpus / plan.replicas().max(1))));
+        settings.extend(
+            accelerate::copies(plan).map(|copies| set("dp_replicate_size", copies).because(Why::Replicated(copies))),
+        );
     }
     settings.extend(distributed_data_parallel(planned));
     settings.push(Setting {

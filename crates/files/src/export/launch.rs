@@ -1,9 +1,8 @@
 //! What starts the run: the environment, and the command.
 
-use headroom_core::plan::{Task, TrainerName};
+use headroom_core::plan::{Plan, Task, TrainerName};
 use headroom_text::Language;
 
-use super::accelerate::GPUS_PER_MACHINE;
 use super::planned::{ACCELERATE_FILE, Planned, Sharding};
 use super::setting::Setting;
 use super::why::Why;
@@ -36,22 +35,25 @@ pub(super) fn environment(planned: &Planned<'_>) -> String {
 /// The shell script that starts `program`: `train.py`, or what a trainer's own command takes.
 pub(super) fn script(planned: &Planned<'_>, trainer: TrainerName, reasons: &str, program: &str) -> String {
     let gpus = planned.plan.num_gpus;
-    let accelerate = format!("accelerate launch --config_file {ACCELERATE_FILE}{}", rank(gpus));
+    let accelerate = format!("accelerate launch --config_file {ACCELERATE_FILE}{}", rank(planned.plan));
     let start = match trainer {
         TrainerName::LlamaFactory if planned.sharding() == Sharding::Fsdp => {
             format!("{accelerate} -m llamafactory.launcher {program}")
         }
         TrainerName::LlamaFactory if planned.is_distributed() => {
-            format!("FORCE_TORCHRUN=1 {} llamafactory-cli train {program}", processes(gpus))
+            format!("FORCE_TORCHRUN=1 {} llamafactory-cli train {program}", processes(planned.plan))
         }
         TrainerName::LlamaFactory => format!("llamafactory-cli train {program}"),
         TrainerName::Axolotl if planned.is_distributed() => {
-            let machines = gpus.div_ceil(GPUS_PER_MACHINE);
+            let machines = planned.plan.machines();
             let several = if machines > 1 { format!(" --num_machines {machines}") } else { String::new() };
-            format!("accelerate launch --num_processes {gpus}{several}{} -m axolotl.cli.train {program}", rank(gpus))
+            format!(
+                "accelerate launch --num_processes {gpus}{several}{} -m axolotl.cli.train {program}",
+                rank(planned.plan)
+            )
         }
         TrainerName::Axolotl => format!("axolotl train {program}"),
-        TrainerName::MsSwift if planned.is_distributed() => format!("{} {program}", processes(gpus)),
+        TrainerName::MsSwift if planned.is_distributed() => format!("{} {program}", processes(planned.plan)),
         // verl starts its own workers, through Ray.
         TrainerName::MsSwift | TrainerName::Verl => program.to_owned(),
         _ if planned.is_distributed() => format!("{accelerate} {program}"),
@@ -64,7 +66,7 @@ pub(super) fn script(planned: &Planned<'_>, trainer: TrainerName, reasons: &str,
 
 /// How several machines are told which is which.
 pub(super) fn machines(planned: &Planned<'_>) -> &'static str {
-    match (planned.plan.num_gpus > GPUS_PER_MACHINE, planned.language) {
+    match (planned.plan.machines() > 1, planned.language) {
         (false, _) => "",
         (true, Language::English) => {
             "# On every machine: NODE_RANK=0, 1, ... and MASTER_ADDR, the address of the first.\n"
@@ -74,23 +76,23 @@ pub(super) fn machines(planned: &Planned<'_>) -> &'static str {
 }
 
 /// accelerate's flags for one of several machines.
-pub(super) fn rank(gpus: u64) -> &'static str {
-    match gpus > GPUS_PER_MACHINE {
+pub(super) fn rank(plan: &Plan) -> &'static str {
+    match plan.machines() > 1 {
         true => " --machine_rank \"$NODE_RANK\" --main_process_ip \"$MASTER_ADDR\" --main_process_port 29500",
         false => "",
     }
 }
 
 /// torchrun's variables: processes of each machine, and machines.
-fn processes(gpus: u64) -> String {
-    let each = format!("NPROC_PER_NODE={}", per_machine(gpus));
-    match gpus.div_ceil(GPUS_PER_MACHINE) {
+fn processes(plan: &Plan) -> String {
+    let each = format!("NPROC_PER_NODE={}", per_machine(plan));
+    match plan.machines() {
         1 => each,
         machines => format!("NNODES={machines} NODE_RANK=\"$NODE_RANK\" MASTER_ADDR=\"$MASTER_ADDR\" {each}"),
     }
 }
 
 /// Processes of one machine.
-fn per_machine(gpus: u64) -> u64 {
-    gpus.min(GPUS_PER_MACHINE)
+fn per_machine(plan: &Plan) -> u64 {
+    plan.num_gpus.div_ceil(plan.machines())
 }

@@ -329,7 +329,7 @@ fn trl_command_files(planned: &Planned<'_>) -> Result<Vec<File>, Refused> {
     let config = notation::yaml(&trl::command_config(planned), planned.language);
     let mut start = format!("trl {command} --config config.yaml");
     if planned.is_distributed() {
-        start += &format!(" --accelerate_config {ACCELERATE_FILE}{}", launch::rank(planned.plan.num_gpus));
+        start += &format!(" --accelerate_config {ACCELERATE_FILE}{}", launch::rank(planned.plan));
     }
     let machines = launch::machines(planned);
     let script = format!("#!/bin/sh\nset -e\n{}{machines}{start}\n", launch::environment(planned));

@@ -59,13 +59,14 @@ fn matters(planned: &Planned<'_>, name: &str) -> bool {
 /// The same for settings of data parallelism.
 fn matters_among_processes(planned: &Planned<'_>, member: &str) -> bool {
     const OF_COPIES: [&str; 4] = ["bucket_cap_mb", "gradient_as_bucket_view", "static_graph", "find_unused_parameters"];
-    const OF_FSDP: [&str; 8] = [
+    const OF_FSDP: [&str; 9] = [
         "reshard_after_forward",
         "param_dtype",
         "reduce_dtype",
         "cpu_offload",
         "wrap",
         "sharding_strategy",
+        "dp_replicate_size",
         "backward_prefetch",
         "cpu_ram_efficient_loading",
     ];

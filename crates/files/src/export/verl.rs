@@ -4,7 +4,6 @@ use headroom_core::plan::{
     Framework, Method, Offload, Optimizer, Plan, ReferenceKind, RolloutEngine, TargetModules, Task, VllmMode,
 };
 
-use super::accelerate::GPUS_PER_MACHINE;
 use super::launch::Command;
 use super::notation::assignments;
 use super::planned::Planned;
@@ -34,8 +33,8 @@ pub(super) fn command(planned: &Planned<'_>) -> Option<Command> {
     settings.extend(actor(plan));
     settings.extend(rollout(plan));
     settings.extend([
-        set("trainer.n_gpus_per_node", plan.num_gpus.min(GPUS_PER_MACHINE)),
-        set("trainer.nnodes", plan.num_gpus.div_ceil(GPUS_PER_MACHINE)),
+        set("trainer.n_gpus_per_node", plan.num_gpus.div_ceil(plan.machines())),
+        set("trainer.nnodes", plan.machines()),
         set("trainer.save_freq", 100),
         // Validation generates with the same engine; its answers are those of the test file.
         set("trainer.test_freq", 100),
@@ -182,8 +181,8 @@ fn supervised(planned: &Planned<'_>) -> Command {
         set("trainer.max_ckpt_to_keep", 2).because(Why::Checkpoints),
         set("trainer.total_epochs", 1),
     ]);
-    let each = plan.num_gpus.min(GPUS_PER_MACHINE);
-    let machines = match plan.num_gpus.div_ceil(GPUS_PER_MACHINE) {
+    let each = plan.num_gpus.div_ceil(plan.machines());
+    let machines = match plan.machines() {
         1 => "--standalone".to_owned(),
         machines => {
             format!("--nnodes={machines} --node_rank=\"$NODE_RANK\" --master_addr=\"$MASTER_ADDR\" --master_port=29500")

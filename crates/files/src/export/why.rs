@@ -35,6 +35,8 @@ pub(super) enum Why {
     AttentionKernel,
     /// What the stage shards over so many GPUs.
     Sharded(u64),
+    /// So many copies of what is sharded.
+    Replicated(u64),
     /// Bytes of host memory that offload takes on this machine.
     OnHost(u64),
     /// Workers take host memory, none of the GPU's.
@@ -98,6 +100,7 @@ impl Why {
             Self::Trainable(count) => format!("{count} parameters train"),
             Self::AttentionKernel => "keeps no scores of b x heads x s x s".to_owned(),
             Self::Sharded(gpus) => format!("sharded over {gpus} GPUs"),
+            Self::Replicated(copies) => format!("{copies} copies of the sharded model"),
             Self::OnHost(bytes) => format!("{} of host memory on this machine", bytes_text(*bytes)),
             Self::HostWorkers => "workers take host memory, none of the GPU's".to_owned(),
             Self::Checkpoints => {
@@ -144,6 +147,7 @@ impl Why {
             Self::Trainable(count) => format!("{count} 个参数参与训练"),
             Self::AttentionKernel => "不保存 b × 头数 × s × s 的注意力分数".to_owned(),
             Self::Sharded(gpus) => format!("切分到 {gpus} 张 GPU"),
+            Self::Replicated(copies) => format!("切分后的模型共 {copies} 份"),
             Self::OnHost(bytes) => format!("本机占用主机内存 {}", bytes_text(*bytes)),
             Self::HostWorkers => "数据加载进程占主机内存，不占显存".to_owned(),
             Self::Checkpoints => "每个检查点占磁盘：适配器很小，全量权重和优化器状态很大".to_owned(),

@@ -44,14 +44,24 @@ pub(super) const ROWS: &[Row] = &[
     bears("fsdp_use_orig_params", Topic::NoSetting),
     bears("fsdp_forward_prefetch", Topic::NoSetting),
     bears("fsdp_min_num_params", Topic::NoSetting),
-    bears("parallelism_config", Topic::Parallelism),
     bears("parallelism_config_tp_size", Topic::Parallelism),
     bears("parallelism_config_cp_size", Topic::Parallelism),
     bears("parallelism_config_sp_size", Topic::Parallelism),
-    bears("parallelism_config_dp_replicate_size", Topic::Parallelism),
-    bears("parallelism_config_dp_shard_size", Topic::Parallelism),
+    says("parallelism_config_dp_replicate_size", Fact::Replicas),
+    says("parallelism_config_dp_shard_size", Fact::ShardSize),
     nothing("parallelism_config_cp_comm_strategy"),
     nothing("parallelism_config_sp_backend"),
+    bears("parallelism_config.parallelism_config_tp_size", Topic::Parallelism),
+    bears("parallelism_config.parallelism_config_cp_size", Topic::Parallelism),
+    bears("parallelism_config.parallelism_config_sp_size", Topic::Parallelism),
+    says("parallelism_config.parallelism_config_dp_replicate_size", Fact::Replicas),
+    says("parallelism_config.parallelism_config_dp_shard_size", Fact::ShardSize),
+    nothing("parallelism_config.parallelism_config_cp_backend"),
+    nothing("parallelism_config.parallelism_config_cp_comm_strategy"),
+    nothing("parallelism_config.parallelism_config_sp_backend"),
+    nothing("parallelism_config.parallelism_config_sp_seq_length"),
+    nothing("parallelism_config.parallelism_config_sp_seq_length_is_variable"),
+    nothing("parallelism_config.parallelism_config_sp_attn_implementation"),
     nothing("deepspeed_config.seq_parallel_communication_data_type"),
     bears("megatron_lm_config", Topic::Parallelism),
     bears("fp8_config", Topic::Fp8),
@@ -75,6 +85,15 @@ pub(super) const KNOWN: &str = "compute_environment debug use_cpu machine_rank m
     mpirun_hostfile mpirun_ccl aws_access_key_id aws_secret_access_key mixed_precision_backend ipex use_xpu ec2_instance_type \
     iam_role_name profile region py_version pytorch_version transformers_version base_job_name image_uri \
     additional_args use_mps_device use_parallelism_config enable_offload";
+
+/// Arguments of `ParallelismConfig` (accelerate parallelism_config.py).
+pub(super) const PARALLELISM_ROWS: &[Row] = &[
+    says("dp_replicate_size", Fact::Replicas),
+    says("dp_shard_size", Fact::ShardSize),
+    bears("tp_size", Topic::Parallelism),
+    bears("cp_size", Topic::Parallelism),
+    bears("sp_size", Topic::Parallelism),
+];
 
 /// Settings of FSDP, without the `fsdp_` that accelerate's names have.
 pub(super) const FSDP_ROWS: &[Row] = &[

@@ -98,6 +98,10 @@ pub enum Fact {
     FsdpVersion,
     /// `FULL_SHARD`, `1`, or FSDP2's switch.
     Reshard,
+    /// Copies of the model that FSDP shards.
+    Replicas,
+    /// GPUs that share out one of them.
+    ShardSize,
     /// Parameters rest in host memory.
     FsdpOffload,
     /// accelerate's `distributed_type`.

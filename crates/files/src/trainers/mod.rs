@@ -168,6 +168,9 @@ pub static DEEPSPEED: Table =
     Table { tool: "deepspeed", rows: &[deepspeed::ROWS], known: &[deepspeed::KNOWN], strict: true };
 /// `fsdp_config` of `TrainingArguments`, of axolotl, and of accelerate.
 pub static FSDP: Table = Table { tool: "fsdp", rows: &[accelerate::FSDP_ROWS], known: &[], strict: true };
+/// accelerate's `ParallelismConfig`, the argument of that name of `TrainingArguments` and `Accelerator`.
+pub static PARALLELISM: Table =
+    Table { tool: "accelerate", rows: &[accelerate::PARALLELISM_ROWS], known: &[], strict: false };
 /// `torchrun`, `deepspeed`, `python -m torch.distributed.launch`.
 pub static LAUNCHER: Table =
     Table { tool: "launcher", rows: &[launchers::ROWS], known: &[launchers::KNOWN], strict: false };

@@ -27,7 +27,8 @@ pub(super) const ROWS: &[Row] = &[
     bears("fp16_full_eval", Topic::Evaluation),
     bears("torch_empty_cache_steps", Topic::NoSetting),
     bears("label_smoothing_factor", Topic::Loss),
-    bears("parallelism_config", Topic::Parallelism),
+    // An object of a script's, whose own arguments say it.
+    nothing("parallelism_config"),
     bears("optim_args", Topic::OptimizerKind),
     bears("optim_target_modules", Topic::OptimizerKind),
     bears("liger_kernel_config", Topic::Kernels),

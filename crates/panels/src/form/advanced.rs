@@ -108,11 +108,13 @@ const FSDP2: &[Row] = &[
     row("distributed.param_dtype", GATHERED),
     row("distributed.reduce_dtype", REDUCED),
     row("distributed.wrap", SwitchOf("layer+embed+root", "layer+root")),
+    row("distributed.dp_replicate_size", Typed),
     row("distributed.pin_memory", Switch),
 ];
 
 const FSDP1: &[Row] = &[
     row("distributed.sharding_strategy", SHARDING),
+    row("distributed.dp_replicate_size", Typed),
     row("distributed.backward_prefetch", PREFETCH),
     row("distributed.param_dtype", GATHERED),
     row("distributed.reduce_dtype", REDUCED),
@@ -161,7 +163,7 @@ pub(super) const LOSS_TYPES: Input = ListOrTrainer(
 
 const SHARDING: Input = ListOrTrainer(
     |t, name| or_trainer(t, ShardingStrategy::from_name(name).map(t.sharding_strategy)),
-    |_, name| !name.starts_with("hybrid"),
+    |_, _| true,
     |t, job| {
         let reshards = job.sharding().flat.reshards;
         (t.sharding_strategy)(if reshards { ShardingStrategy::FullShard } else { ShardingStrategy::ShardGradOp }).label

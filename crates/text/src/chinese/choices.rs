@@ -204,8 +204,8 @@ pub(super) fn sharding_strategy(strategy: ShardingStrategy) -> ChoiceText {
         ShardingStrategy::FullShard => choice("FULL_SHARD", "反向时重新聚合"),
         ShardingStrategy::ShardGradOp => choice("SHARD_GRAD_OP", "聚合后保留到反向"),
         ShardingStrategy::NoShard => choice("NO_SHARD", ""),
-        ShardingStrategy::HybridShard => choice("HYBRID_SHARD", "尚未支持"),
-        ShardingStrategy::HybridShardZero2 => choice("HYBRID_SHARD_ZERO2", "尚未支持"),
+        ShardingStrategy::HybridShard => choice("HYBRID_SHARD", "仅在每台机器内分片"),
+        ShardingStrategy::HybridShardZero2 => choice("HYBRID_SHARD_ZERO2", "同上，聚合后保留到反向"),
     }
 }
 

@@ -128,6 +128,11 @@ pub(super) static FURTHER: FurtherFields = FurtherFields {
         "accelerate 的 cpu_ram_efficient_loading：在 transformers 4 及之前，只有首个进程读取检查点。",
     ),
     sharding_strategy: field("分片策略", "", "FSDP1 对什么分片，以及何时释放聚合得到的参数。"),
+    dp_replicate_size: field(
+        "分片模型的份数",
+        "",
+        "HSDP，即 accelerate 的 dp_replicate_size：每份分片到“显卡数 ÷ 份数”张卡上；FSDP1 的混合策略为每台机器一份。",
+    ),
     host_memory_gib: field("主机内存", "GiB", "所有机器合计；留空则按这类显卡的机器通常配备的内存。"),
     non_pytorch_memory_mib: field(
         "PyTorch 之外的显存",

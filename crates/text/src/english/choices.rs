@@ -204,8 +204,8 @@ pub(super) fn sharding_strategy(strategy: ShardingStrategy) -> ChoiceText {
         ShardingStrategy::FullShard => choice("FULL_SHARD", "gathered again for backward"),
         ShardingStrategy::ShardGradOp => choice("SHARD_GRAD_OP", "stays gathered until backward"),
         ShardingStrategy::NoShard => choice("NO_SHARD", ""),
-        ShardingStrategy::HybridShard => choice("HYBRID_SHARD", "not modelled yet"),
-        ShardingStrategy::HybridShardZero2 => choice("HYBRID_SHARD_ZERO2", "not modelled yet"),
+        ShardingStrategy::HybridShard => choice("HYBRID_SHARD", "within each machine"),
+        ShardingStrategy::HybridShardZero2 => choice("HYBRID_SHARD_ZERO2", "the same, stays gathered until backward"),
     }
 }
 

@@ -240,6 +240,11 @@ pub(super) static FURTHER: FurtherFields = FurtherFields {
         "accelerate's cpu_ram_efficient_loading: up to transformers 4 the first process alone reads the checkpoint.",
     ),
     sharding_strategy: field("Sharding strategy", "", "What FSDP1 shards, and when it frees what it gathered."),
+    dp_replicate_size: field(
+        "Copies of the sharded model",
+        "",
+        "HSDP, accelerate's dp_replicate_size: each is sharded over num_gpus / copies; of FSDP1's hybrid strategies one a machine.",
+    ),
     host_memory_gib: field(
         "Memory of the hosts",
         "GiB",

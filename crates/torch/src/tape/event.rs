@@ -110,6 +110,10 @@ pub enum Action {
     GradientsJoined,
     /// The optimizer has stepped.
     StepDone,
+    /// Of the optimizer's state, a parameter's begins.
+    StateBegins,
+    /// Inside backward the first step makes a parameter's state.
+    StateMade,
 }
 
 /// An action at its place on the tape.

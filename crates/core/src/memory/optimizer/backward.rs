@@ -3,7 +3,7 @@
 use super::stepped::Stepped;
 use super::{adafactor, low_rank};
 use crate::job::Job;
-use crate::memory::autograd::{ElementType, GradHook, GradHookCall, Leaf, Tape, Tensor};
+use crate::memory::autograd::{Action, ElementType, GradHook, GradHookCall, Leaf, Tape, Tensor};
 use crate::memory::parameter::Trainable;
 use crate::plan::Optimizer;
 use std::cell::RefCell;
@@ -54,10 +54,13 @@ impl InBackward {
     }
 }
 
-/// trainer_optimizer.py `optimizer_hook`: an optimizer of its own steps, then the gradient is freed.
+/// trainer_optimizer.py `optimizer_hook`: an optimizer of its own steps, then the gradient is freed. Its first step makes its
+/// state, while backward still holds what it needs for the layers before.
 fn layer_wise(tape: &Rc<Tape>, optim: Optimizer, one: &Stepped, leaf: &Rc<Leaf>, at: GradHookCall) {
     if at == GradHookCall::Accumulated {
         within_backward(tape, || {
+            let number = one.number.and_then(|number| u32::try_from(number).ok());
+            tape.tell(Action::StateMade, number.unwrap_or(u32::MAX));
             low_rank::update(tape, optim, one, &mut low_rank::Held::default(), Some(leaf));
             drop(leaf.grad.take());
         });

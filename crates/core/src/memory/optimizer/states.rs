@@ -3,7 +3,7 @@
 use super::bitsandbytes::{Rule, code_tables, in_32_bits};
 use super::{low_rank, muon, torchao};
 use crate::job::Job;
-use crate::memory::autograd::{ElementType, Shape, Sym, Tape, Tensor, dims};
+use crate::memory::autograd::{Action, ElementType, Shape, Sym, Tape, Tensor, dims};
 use crate::memory::parameter::Trainable;
 use crate::memory::sharding::strategy;
 use crate::memory::term::Term;
@@ -20,8 +20,11 @@ pub(in crate::memory) fn allocate_states(tape: &Rc<Tape>, job: &Job, trainable: 
     let mut states = code_tables(tape, job, trainable);
     let flats = strategy(sharding).flat_partitions(tape, trainable);
     let parameters = if flats.is_empty() { trainable } else { &[] };
-    for parameter in parameters {
+    for (number, parameter) in parameters.iter().enumerate() {
         tape.enter_layer(parameter.tag);
+        if job.plan.optim.is_layerwise() {
+            tape.tell(Action::StateBegins, u32::try_from(number).unwrap_or(u32::MAX));
+        }
         let (name, whole) = (&*parameter.name, parameter.tensor.shape());
         if job.numerics.fp32_master && !sharding.offload_optimizer {
             let shape = strategy(sharding).state_shape(whole);

@@ -2,7 +2,7 @@
 
 use super::Shortage;
 use crate::memory::Phase;
-use crate::memory::autograd::{Event, FirstStep, RELABELLED, TapeRecord};
+use crate::memory::autograd::{Action, Event, FirstStep, Hook, RELABELLED, TapeRecord};
 use headroom_torch::allocator::{Allocator, BlockId, Mode, OutOfMemory};
 use std::ops::Range;
 
@@ -59,10 +59,20 @@ impl Program {
         pieces.push(Piece { phase: Phase::Forward, step: 1, range: loaded..marks.states });
         let steady = FirstStep { step: marks.step, optimizer_step: marks.optimizer_step, end: marks.end };
         let first = marks.first.unwrap_or(steady);
-        // The first step makes the state when the optimizer's turn comes.
-        cut(&record, 1, first.step..first.optimizer_step, &mut pieces);
-        let phase = if first.optimizer_step > first.step { Phase::OptimizerStep } else { Phase::Load };
-        pieces.push(Piece { phase, step: 1, range: marks.states..marks.step });
+        let made = made_in_backward(&record);
+        let mut from = first.step;
+        for (at, range) in &made {
+            cut(&record, 1, from..*at, &mut pieces);
+            let phase = pieces.last().map_or(Phase::Load, |piece| piece.phase);
+            pieces.push(Piece { phase, step: 1, range: range.clone() });
+            from = *at;
+        }
+        // Otherwise the first step makes the state when the optimizer's turn comes.
+        cut(&record, 1, from..first.optimizer_step, &mut pieces);
+        if made.is_empty() {
+            let phase = if first.optimizer_step > first.step { Phase::OptimizerStep } else { Phase::Load };
+            pieces.push(Piece { phase, step: 1, range: marks.states..marks.step });
+        }
         cut(&record, 1, first.optimizer_step..first.end, &mut pieces);
         for step in 2..=STEPS {
             cut(&record, step, marks.step..marks.end, &mut pieces);
@@ -190,6 +200,28 @@ struct Loaded {
     request: u64,
     /// All that outlives loading so far, bytes.
     allocated: u64,
+}
+
+/// What of the optimizer's state the first step makes inside backward: where, and the stretch of the tape.
+fn made_in_backward(record: &TapeRecord) -> Vec<(usize, Range<usize>)> {
+    let told = |action: Action| record.hooks.iter().filter(move |hook| hook.action == action);
+    let begins: Vec<&Hook> = told(Action::StateBegins).collect();
+    let mut waiting = vec![true; begins.len()];
+    let mut made: Vec<(usize, Range<usize>)> = Vec::new();
+    for hook in told(Action::StateMade) {
+        let number = hook.subject as usize;
+        // A later micro-batch finds it there.
+        let Some(waits) = waiting.get_mut(number).filter(|waits| **waits) else { continue };
+        *waits = false;
+        let begin = begins.get(number).map_or(record.marks.step, |begin| begin.at);
+        let end = begins.get(number + 1).map_or(record.marks.step, |next| next.at);
+        // What all have in common comes with the first.
+        if let (true, Some(first)) = (made.is_empty(), begins.first()) {
+            made.push((hook.at, record.marks.states..first.at));
+        }
+        made.push((hook.at, begin..end));
+    }
+    made
 }
 
 /// Raises what is known of `phase` to `bytes`.

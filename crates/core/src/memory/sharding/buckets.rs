@@ -247,7 +247,9 @@ impl Stage for Buckets<'_> {
             | Action::BackwardEnds
             | Action::ForwardReads
             | Action::GraphHolds
-            | Action::DataReplaced => {}
+            | Action::DataReplaced
+            | Action::StateBegins
+            | Action::StateMade => {}
         }
     }
 }

@@ -222,9 +222,11 @@ pub(super) fn fsdp_on_host(sharding: &Sharding, elements: Elements, pinned: bool
         return Vec::new();
     }
     let width = sharding.shard_dtype.bytes();
-    let trained = OnHost::trained(elements.trained);
+    // Each copy of the model on the machine has shards of its own.
+    let copies = sharding.copies_on_machine;
+    let trained = OnHost::trained(elements.trained.saturating_mul(copies));
     vec![
-        OnHost::params(elements.params).allocation(Term::HostParameters, width, pinned),
+        OnHost::params(elements.params.saturating_mul(copies)).allocation(Term::HostParameters, width, pinned),
         trained.allocation(Term::HostGradients, width, pinned),
         trained.allocation(Term::HostOptimizerStates, 2 * width, false),
     ]

@@ -8,8 +8,8 @@ use super::{Evidence, Gatherer, Load, containers};
 use crate::finding::{Finding, Kind as Found};
 use crate::syntax::{Command, Entry, Node, Script, Span, Value};
 use crate::trainers::{
-    ACCELERATOR, As, BITSANDBYTES, ENVIRONMENT, FROM_PRETRAINED, Fact, PEFT, TRAINER_CALL, TRANSFORMERS, TRL, Table,
-    Topic, UNSLOTH_MODEL, UNSLOTH_PEFT,
+    ACCELERATOR, As, BITSANDBYTES, ENVIRONMENT, FROM_PRETRAINED, Fact, PARALLELISM, PEFT, TRAINER_CALL, TRANSFORMERS,
+    TRL, Table, Topic, UNSLOTH_MODEL, UNSLOTH_PEFT,
 };
 
 /// Classes of TRL by the method they begin with.
@@ -176,6 +176,7 @@ impl Gatherer<'_> {
                 self.found.draft.bear(statement, Topic::AdapterKind);
                 self.implied(Fact::UsesAdapters, Value::Flag(true), last, (file, span), Rank::Script);
             }
+            "ParallelismConfig" => self.take(file, keywords, &PARALLELISM),
             "BitsAndBytesConfig" => {
                 self.found.python.bitsandbytes = true;
                 self.take(file, keywords, &BITSANDBYTES);

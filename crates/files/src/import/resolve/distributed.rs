@@ -92,6 +92,7 @@ impl Resolver {
             None => self.default("distributed.framework", name),
         }
         self.resharding(version, &words);
+        self.replicas();
         self.fsdp_offload(&words);
         true
     }
@@ -131,12 +132,40 @@ impl Resolver {
         match stated {
             Some((word, statement)) => match strategy(&word) {
                 Some(strategy) => self.set("distributed.sharding_strategy", strategy, &statement),
-                None => self.bad(&statement, "FULL_SHARD, SHARD_GRAD_OP or NO_SHARD"),
+                None => self.bad(&statement, "FULL_SHARD, SHARD_GRAD_OP, NO_SHARD, HYBRID_SHARD or HYBRID_SHARD_ZERO2"),
             },
             None => {
                 if let Some(strategy) = named {
                     self.default("distributed.sharding_strategy", strategy);
                 }
+            }
+        }
+    }
+
+    /// Copies of the sharded model. Where only the GPUs of one copy are stated the rest are further copies (axolotl
+    /// utils/distributed.py `_get_parallel_config_kwargs`, verl utils/device_mesh `create_device_mesh`).
+    fn replicas(&mut self) {
+        const FIELD: &str = "distributed.dp_replicate_size";
+        let gpus = self.fields.get("num_gpus").and_then(Json::as_u64).unwrap_or(1);
+        let parts = |one: &u64| *one > 1 && *one < gpus && gpus.is_multiple_of(*one);
+        let one_copy = self.take(Fact::ShardSize).and_then(|said| Some((convert::whole(&said.node)?, said)));
+        let others = one_copy.filter(|(size, _)| parts(size)).map(|(size, said)| (gpus / size, said));
+        let stated = self.whole(Fact::Replicas).filter(|(copies, _)| *copies > 1).or(others);
+        let flat = self.text_of("distributed.framework") == Some("fsdp1");
+        if let Some((copies, statement)) = stated {
+            self.set(FIELD, copies, &statement);
+            if flat {
+                // verl workers/fsdp_workers.py `get_sharding_strategy`: of a mesh of two dimensions.
+                self.default("distributed.sharding_strategy", "hybrid_shard");
+            }
+            return;
+        }
+        let hybrid = self.text_of("distributed.sharding_strategy").is_some_and(|name| name.starts_with("hybrid"));
+        if flat && hybrid {
+            // One a machine; the plan takes machines of eight GPUs where nothing says how many there are.
+            let machines = self.machines();
+            if let Some((_, statement)) = self.text(Fact::Machines).filter(|_| machines > 1 || gpus > 8) {
+                self.set(FIELD, machines, &statement);
             }
         }
     }

@@ -72,7 +72,7 @@ impl Resolver {
         }
     }
 
-    fn machines(&mut self) -> u64 {
+    pub(super) fn machines(&mut self) -> u64 {
         let Some((text, statement)) = self.text(Fact::Machines) else { return 1 };
         // `1:4` of elastic launches: the most.
         let count = text.rsplit(':').next().and_then(|count| count.parse::<u64>().ok());

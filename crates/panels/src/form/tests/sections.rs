@@ -128,10 +128,11 @@ fn what_is_rarely_touched_opens_where_a_problem_is() {
         found(&reader.form, &is_it).expect("the section is there").attribute("open").is_some()
     };
     assert!(!is_open(&Reader::folded("v=1")));
-    let reader = Reader::folded("v=1&num_gpus=4&framework=fsdp1&sharding_strategy=hybrid_shard");
+    let reader = Reader::folded("v=1&num_gpus=8&framework=fsdp1&sharding_strategy=hybrid_shard&dp_replicate_size=3");
     assert!(is_open(&reader));
-    assert!(reader.is_invalid("distributed.sharding_strategy"));
-    assert!(reader.described("distributed.sharding_strategy").contains("hybrid_shard is not modelled"));
+    assert!(reader.is_invalid("distributed.dp_replicate_size"));
+    let replicated = Reader::folded("v=1&num_gpus=8&framework=fsdp1&dp_replicate_size=2");
+    assert!(replicated.is_invalid("distributed.sharding_strategy"));
 }
 
 #[test]

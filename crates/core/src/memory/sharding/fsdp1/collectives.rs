@@ -20,6 +20,8 @@ pub(super) const UNSHARD: Stream = Stream::side(1);
 const POST_BACKWARD: Stream = Stream::side(2);
 /// `_pre_unshard_stream`: shards in the dtype that is gathered.
 const PRE_UNSHARD: Stream = Stream::side(3);
+/// `_all_reduce_stream` of hybrid strategies: what follows the reduce-scatter within the node.
+const ALL_REDUCE: Stream = Stream::side(4);
 
 /// All flat parameters and what they share.
 #[derive(Debug)]
@@ -210,7 +212,12 @@ impl FlatParameters {
             (false, Some(converted)) => converted.clone(),
             (false, None) => whole.clone(),
         };
-        if self.reduce == unit.kept { reduced } else { shard(unit.kept) }
+        // Across nodes the shard is averaged in place.
+        match (self.reduce == unit.kept, self.sharding.flat.hybrid) {
+            (true, _) => reduced,
+            (false, true) => self.tape.on(ALL_REDUCE, || shard(unit.kept)),
+            (false, false) => shard(unit.kept),
+        }
     }
 }
 

@@ -18,12 +18,16 @@ use std::rc::Rc;
 const COPY_IN: Stream = Stream::side(1);
 /// `FSDPCommContext.reduce_scatter_stream`: reduced gradients. What is reduced is asked on the compute stream.
 const REDUCE_SCATTER: Stream = Stream::side(2);
+/// `FSDPCommContext.all_reduce_stream` of HSDP: gradients averaged over all copies of the model, in the dtype of the shards.
+const ALL_REDUCE: Stream = Stream::side(3);
 
 /// All groups of a model and what they share.
 #[derive(Debug)]
 pub(super) struct ParamGroups {
     tape: Rc<Tape>,
     ranks: u64,
+    /// Reduced gradients are averaged over several copies of the model.
+    replicated: bool,
     offload: bool,
     /// Gradients are reduced, and not left to a later micro-batch (`set_requires_gradient_sync`).
     reduces: bool,
@@ -35,6 +39,9 @@ pub(super) struct ParamGroups {
     retained: RefCell<Option<Tensor>>,
     /// Input of the last reduce-scatter: kept until the next one (`reduce_scatter_states`, one by default).
     reducing: RefCell<Option<Tensor>>,
+    /// What was all-reduced, in the dtype of the reduction: each group's until backward has ended (`AllReduceState`), wherever
+    /// its gradients are.
+    all_reduced: RefCell<Vec<Tensor>>,
     /// Reduced gradients.
     gradients: RefCell<Vec<Tensor>>,
 }
@@ -95,6 +102,7 @@ impl ParamGroups {
         Self {
             tape: Rc::clone(tape),
             ranks,
+            replicated: sharding.replicas > 1,
             offload: sharding.offload_param,
             reduces,
             reduce: element_type(sharding.reduce_dtype),
@@ -102,6 +110,7 @@ impl ParamGroups {
             groups: members.into_iter().map(group).collect(),
             retained: RefCell::default(),
             reducing: RefCell::default(),
+            all_reduced: RefCell::default(),
             gradients: RefCell::default(),
         }
     }
@@ -190,10 +199,14 @@ impl ParamGroups {
     fn reduce_scatter(&self, group: &Group, share: u64) -> Tensor {
         let name = group.place.symbol().text();
         let reduced = self.tensor(Term::GradientShard, name, Sym::Share, share, self.reduce);
+        if self.replicated {
+            self.all_reduced.borrow_mut().push(reduced.clone());
+        }
         if self.reduce == self.shard || self.offload {
             return reduced;
         }
-        self.tensor(Term::GradientShard, name, Sym::Share, share, self.shard)
+        let cast = || self.tensor(Term::GradientShard, name, Sym::Share, share, self.shard);
+        if self.replicated { self.tape.on(ALL_REDUCE, cast) } else { cast() }
     }
 }
 
@@ -288,6 +301,7 @@ impl Collectives for ParamGroups {
             }
         }
         self.reducing.take();
+        self.all_reduced.take();
         self.gradients.take()
     }
 }

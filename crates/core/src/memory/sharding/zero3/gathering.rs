@@ -376,7 +376,11 @@ impl Stage for Gathering<'_> {
                 let gathered = self.parameters.get_mut(parameter).and_then(|one| one.gathered.take());
                 gathered.into_iter().for_each(|held| writer.free(held));
             }
-            Action::ReductionDone | Action::GradientsJoined | Action::StepDone => {}
+            Action::ReductionDone
+            | Action::GradientsJoined
+            | Action::StepDone
+            | Action::StateBegins
+            | Action::StateMade => {}
         }
         let mut moves = std::mem::take(&mut self.moves);
         self.coordinator.take_moves(&mut moves);
