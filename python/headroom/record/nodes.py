@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import torch
 
+from . import packages
 from .trace import Trace, key_of, tensors_in
 
 
@@ -182,13 +183,16 @@ def likeness(op, node, trace, received):
     storages = list(dict.fromkeys(one[0] for one in saved))
     said = [(storages.index(one[0]), *one[1:]) for one in saved]
     others = []
-    if not hasattr(node, "saved_tensors"):
+    if hasattr(node, "saved_tensors"):
+        # What a function of Python keeps beside tensors: the length of chunks, options.
+        others = [(name, repr(value)) for name, value in sorted(vars(node).items()) if not any(True for _ in tensors_in(value)) and not callable(value)]
+    else:
         for name in saved_names(node):
             value = getattr(node, name)
             others.append((name, None if any(True for _ in tensors_in(value)) else repr(value)))
     values = [(v.shape, v.stride, v.dtype) for v in (trace.values[number] for number in (*op.inputs, *op.outputs))]
     wanted = [function is not None for function, _ in node.next_functions]
-    return repr((op.name, node.name(), op.scalars, values, received, said, others, wanted))
+    return repr((op.name, node.name(), op.scalars, values, received, said, others, wanted, packages.CARD["multiprocessor_count"]))
 
 
 def run_backward(node, received):

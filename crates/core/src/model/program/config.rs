@@ -15,6 +15,11 @@ const MOST_LAYERS: f64 = 8_192.0;
 /// The one name of images that a config decides: parameters have sizes by it, too.
 const TILE_SIDE: &str = "images.side";
 
+/// Whether a name is of a batch or the GPU that it is for, and of no config.
+fn is_of_batch(name: &str) -> bool {
+    name.starts_with("images.") || name.starts_with("gpu.")
+}
+
 type Found<T> = Result<T, Box<ConfigError>>;
 
 /// A config as its program reads it.
@@ -132,7 +137,7 @@ impl<'a> Figures<'a> {
         let names = self.program.names.list();
         let mut values = Vec::with_capacity(names.len());
         for (i, name) in names.iter().enumerate() {
-            let is_of_batch = i <= super::LENGTH || name.starts_with("images.");
+            let is_of_batch = i <= super::LENGTH || is_of_batch(name);
             let is_used = !is_of_batch && self.program.dims.iter().any(|dim| dim.size.names(i));
             values.push(match is_used {
                 _ if name == TILE_SIDE => self.tile_side()?,
@@ -152,7 +157,7 @@ impl<'a> Figures<'a> {
         let names = self.program.names.list().iter().enumerate();
         let value = |(i, name): (usize, &String)| match name.as_str() {
             TILE_SIDE => self.tile_side(),
-            _ if i <= super::LENGTH || name.starts_with("images.") => Ok(None),
+            _ if i <= super::LENGTH || is_of_batch(name) => Ok(None),
             _ => self.optional(name),
         };
         names.map(value).collect()

@@ -27,7 +27,7 @@ use serde_json::{Map, Value as Json};
 
 use super::structure::ModelPart;
 pub(crate) use block::{
-    Action, Attend, Autocast, Block, CAUSAL_MASK, Code, Held, Op, Owner, Parameter, RESIDUAL, Repeat, SLIDING_MASK,
+    Action, Attend, Autocast, Block, CAUSAL_MASK, Code, Held, KernelPackages, Op, Owner, Parameter, RESIDUAL, Repeat, SLIDING_MASK,
     Value, Way,
 };
 use expression::{Expression, LENGTH, Names};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::block::{Block, Parameter, RESIDUAL, Value};
+use super::block::{Block, KernelPackages, Parameter, RESIDUAL, Value, Way};
 use super::expression::{BATCH, LENGTH};
 use super::{Dimension, Program};
 
@@ -15,12 +15,18 @@ pub(crate) struct BatchSizes {
     /// s.
     pub(crate) length: u64,
     pub(crate) images: BatchImages,
+    /// Multiprocessors of the GPU, by which some kernels cut their sums.
+    pub(crate) multiprocessors: u64,
 }
 
 impl BatchSizes {
     /// One token: what parameters take hangs on no batch.
-    pub(crate) const ONE: Self =
-        Self { sequences: 1, length: 1, images: BatchImages { count: 1, patches: 1, windows: 1, rows: 1, columns: 1 } };
+    pub(crate) const ONE: Self = Self {
+        sequences: 1,
+        length: 1,
+        images: BatchImages { count: 1, patches: 1, windows: 1, rows: 1, columns: 1 },
+        multiprocessors: 1,
+    };
 }
 
 /// The images of a batch as its tower sees them.
@@ -81,19 +87,34 @@ impl Recorded {
         self.program.layers.iter().enumerate().any(gives)
     }
 
-    /// Where layers carry a state from token to token, for which packages have kernels: whether the program says what runs with those.
-    pub(crate) fn scans_with_kernels(&self) -> Option<bool> {
-        let layers = || self.blocks.iter().filter_map(|block| self.program.layers.get(*block));
-        let decays = layers().flat_map(|block| &block.modules).flat_map(|owner| &owner.parameters);
+    /// Whether layers carry a state from token to token, for which packages have kernels.
+    pub(crate) fn scans(&self) -> bool {
+        let decays = self.own_layers().flat_map(|block| &block.modules).flat_map(|owner| &owner.parameters);
         // What every state-space layer and gated delta net calls the logarithm of its decay.
-        let scans = decays.into_iter().any(|parameter| parameter.name == "A_log");
-        scans.then(|| layers().any(|block| block.fla.is_some()))
+        decays.into_iter().any(|parameter| parameter.name == "A_log")
+    }
+
+    /// Packages whose kernels its layers would run.
+    pub(crate) fn kernel_packages(&self) -> KernelPackages {
+        self.own_layers().map(Block::packages).fold(KernelPackages::default(), KernelPackages::and)
+    }
+
+    /// Those whose kernels run where `installed` are there.
+    pub(crate) fn kernels_that_run(&self, is_eager: bool, installed: KernelPackages) -> KernelPackages {
+        let way = Way { is_eager, is_wide: false, kernels: installed };
+        let run = self.own_layers().map(|block| block.packages_by(way));
+        run.fold(KernelPackages::default(), KernelPackages::and)
+    }
+
+    /// The program's layers that the model has.
+    fn own_layers(&self) -> impl Iterator<Item = &Block> {
+        self.blocks.iter().filter_map(|block| self.program.layers.get(*block))
     }
 
     /// Every dimension, as written and as it comes to for a batch; one that comes to nothing is 0.
     pub(crate) fn dimensions(&self, batch: BatchSizes) -> Vec<(&str, u64)> {
         let mut values = self.values.clone();
-        let BatchSizes { sequences, length, images } = batch;
+        let BatchSizes { sequences, length, images, multiprocessors } = batch;
         for (name, size) in [(BATCH, sequences), (LENGTH, length)] {
             values.get_mut(name).into_iter().for_each(|value| *value = Some(size as f64));
         }
@@ -104,6 +125,7 @@ impl Recorded {
                 "images.windows" => images.windows,
                 "images.rows" => images.rows,
                 "images.columns" => images.columns,
+                "gpu.multiprocessors" => multiprocessors,
                 _ => continue,
             };
             *value = Some(size as f64);
