@@ -269,7 +269,9 @@ fn torch_scan(recorded: &Recorded, job: &Job) -> Option<Note> {
         (missing.causal_conv1d, "causal_conv1d"),
         (missing.mamba_ssm, "mamba_ssm"),
     ];
-    Some(Note::TorchScan { packages: named.iter().filter(|(is_missing, _)| *is_missing).map(|(_, name)| *name).collect() })
+    Some(Note::TorchScan {
+        packages: named.iter().filter(|(is_missing, _)| *is_missing).map(|(_, name)| *name).collect(),
+    })
 }
 
 fn notes(job: &Job, step: &program::Step, host: &[HostAllocation]) -> Vec<Note> {

@@ -46,9 +46,7 @@ fn images(plan: &Plan, model: &Model) -> Option<Problem> {
 fn state_space_kernels(plan: &Plan, model: &Model) -> Option<Problem> {
     let software = &plan.software;
     software.mamba_ssm.as_ref()?;
-    if !model.recorded.as_ref().is_some_and(|recorded| recorded.kernel_packages().mamba_ssm) {
-        return None;
-    }
+    let recorded = model.recorded.as_ref().filter(|recorded| recorded.kernel_packages().mamba_ssm)?;
     if software.causal_conv1d.is_none() {
         return contradiction("software.causal_conv1d", "software.mamba_ssm", CAUSAL_CONV1D);
     }
@@ -56,7 +54,8 @@ fn state_space_kernels(plan: &Plan, model: &Model) -> Option<Problem> {
     if !trains {
         return contradiction("software.mamba_ssm", "task", "");
     }
-    (plan.method == Method::Qlora).then(|| contradiction("software.mamba_ssm", "method", "")).flatten()
+    let reads_packed = plan.method == Method::Qlora && recorded.kernels_bypass_linear_layers(software.kernels());
+    reads_packed.then(|| contradiction("software.mamba_ssm", "method", "")).flatten()
 }
 
 /// The release of causal-conv1d that programs were recorded with.

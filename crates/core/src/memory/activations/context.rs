@@ -121,7 +121,8 @@ impl ForwardContext {
 
     /// Runs what reads one token of each sequence.
     pub(in crate::memory) fn of_one_token<T>(&self, recorded: &Recorded, run: impl FnOnce() -> T) -> T {
-        let batch = BatchSizes { sequences: self.batch, length: 1, images: self.images, multiprocessors: self.multiprocessors };
+        let batch =
+            BatchSizes { sequences: self.batch, length: 1, images: self.images, multiprocessors: self.multiprocessors };
         let whole = self.sizes.replace(Some(Sizes::of(recorded, batch)));
         let out = run();
         self.sizes.replace(whole);

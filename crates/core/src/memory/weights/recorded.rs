@@ -2,11 +2,14 @@
 
 use super::builder::{Builder, Place};
 use super::modules::{Bare, NormWeights, OwnerWeights, Part, RecordedBlock};
+use crate::job::AttentionKernel;
 use crate::memory::autograd::{ElementType, Tensor};
 use crate::memory::sizes::Sizes;
 use crate::memory::term::Term;
-use crate::job::AttentionKernel;
-use crate::model::{BatchSizes, Held, KernelPackages, Layer, ModelPart, Module, ModuleKind, NormKind, Owner, Recorded, Region, Role, Way};
+use crate::model::{
+    BatchSizes, Held, KernelPackages, Layer, ModelPart, Module, ModuleKind, NormKind, Owner, Recorded, Region, Role,
+    Way,
+};
 use crate::plan::Method;
 use std::sync::Arc;
 
@@ -59,7 +62,9 @@ impl Builder<'_> {
         let is_eager = self.job.attention == AttentionKernel::Eager;
         let way = Way { is_eager, is_wide: false, kernels: plan.software.kernels() };
         let kernels_run = way.kernels != KernelPackages::default();
-        kernels_run && plan.method != Method::Full && of.program.layers.get(layer).is_some_and(|block| block.bypasses(module, way))
+        kernels_run
+            && plan.method != Method::Full
+            && of.program.layers.get(layer).is_some_and(|block| block.bypasses(module, way))
     }
 
     fn owner(

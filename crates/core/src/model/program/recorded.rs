@@ -106,6 +106,13 @@ impl Recorded {
         run.fold(KernelPackages::default(), KernelPackages::and)
     }
 
+    /// Whether kernels read weights of linear layers as they are, where `installed` are there.
+    pub(crate) fn kernels_bypass_linear_layers(&self, installed: KernelPackages) -> bool {
+        let way = Way { is_eager: false, is_wide: false, kernels: installed };
+        let linear = |block: &Block, i: usize| block.modules.get(i).is_some_and(|owner| owner.class == "Linear");
+        self.own_layers().any(|block| (0..block.modules.len()).any(|i| linear(block, i) && block.bypasses(i, way)))
+    }
+
     /// The program's layers that the model has.
     fn own_layers(&self) -> impl Iterator<Item = &Block> {
         self.blocks.iter().filter_map(|block| self.program.layers.get(*block))
