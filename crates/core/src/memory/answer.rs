@@ -258,10 +258,12 @@ fn verdict(peak: &Peak, gpu: u64) -> Verdict {
 /// What of a recorded model runs in PyTorch's operators although packages have kernels for it.
 fn torch_scan(recorded: &Recorded, job: &Job) -> Option<Note> {
     let is_eager = job.attention == AttentionKernel::Eager;
-    let wanted = recorded.kernel_packages();
-    let missing = wanted.without(recorded.kernels_that_run(is_eager, job.plan.software.kernels()));
+    let (wanted, installed) = (recorded.kernel_packages(), job.plan.software.kernels());
+    let missing = wanted.without(recorded.kernels_that_run(is_eager, installed));
     if missing == KernelPackages::default() {
-        let is_unknown = recorded.scans() && wanted == KernelPackages::default();
+        // Each such layer has a convolution that causal-conv1d has a kernel for.
+        let lacks_convolution = installed.causal_conv1d && !wanted.causal_conv1d;
+        let is_unknown = recorded.scans() && (wanted == KernelPackages::default() || lacks_convolution);
         return is_unknown.then(|| Note::TorchScan { packages: Vec::new() });
     }
     let named = [

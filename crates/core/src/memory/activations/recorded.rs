@@ -113,8 +113,10 @@ impl<'a> Runner<'a> {
             Value::Numbered(number) => self.values.get(number)?.clone(),
             Value::Parameter(module, place) => match self.block.owners.get(module)? {
                 OwnerWeights::Linear(projection) => {
-                    let found = projection.parameters().get(place).copied().cloned();
-                    found.or_else(|| self.absent(module, place))
+                    // Of its own parameters: those of adapters stand behind them.
+                    let found =
+                        if place == 0 { projection.parameters().first().copied() } else { projection.bias.as_ref() };
+                    found.cloned().or_else(|| self.absent(module, place))
                 }
                 OwnerWeights::Bare(own) => {
                     let Some((tensor, adapter)) = own.get(place)?.as_ref() else { return self.absent(module, place) };
