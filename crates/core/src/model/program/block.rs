@@ -326,6 +326,6 @@ impl Block {
         let ops = self.code(way).all();
         let calls = |op: &&Op| op.module == Some(module) && matches!(op.action, Action::Linear(_));
         let reads = |op: &&Op| op.inputs.iter().any(|value| matches!(value, Value::Parameter(of, _) if *of == module));
-        !ops.iter().any(|op| calls(op)) && ops.iter().any(|op| reads(op))
+        !ops.iter().any(calls) && ops.iter().any(reads)
     }
 }
