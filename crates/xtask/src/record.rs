@@ -17,10 +17,15 @@ const RECORDER: Environment = Environment {
     holds: Holds::Torch,
 };
 
+/// Packages with kernels that are recorded from their Python.
+const UNCOMPILED: [&str; 2] = ["causal-conv1d==1.7.0", "mamba-ssm==2.3.2.post1"];
+
 /// Records `model_types`, or every class with a causal language model, into `static/programs`, and prints what changed.
 pub(crate) fn record(model_types: &[&str], newest: bool) -> Result<()> {
     let root = checkout::root();
-    let python = RECORDER.python(&python::uv()?, newest)?;
+    let uv = python::uv()?;
+    let python = RECORDER.python(&uv, newest)?;
+    RECORDER.add_uncompiled(&uv, &python, &UNCOMPILED)?;
     let mut recorder: Command = of_python(&python, &root);
     recorder.args(["-m", "headroom.record.families", "--out"]).arg(root.join("static/programs")).args(model_types);
     process::run(&mut recorder, "the lines above say which class could not be recorded, and why.")?;

@@ -21,7 +21,7 @@ class Recording:
         for run in (self.plain, self.graph):
             run.trace.ops = join_splits(join_pieces(run.trace.ops))
         self.pairs, self.clones = align(self.plain.trace.ops, self.graph.trace.ops)
-        complete(self.plain.trace, self.graph.trace, self.pairs)
+        complete(self.plain.trace, self.graph.trace, self.pairs, {key_of(one): one for one in self.plain.decoder.parameters()})
         self.begin_first_layer()
         self.trace = self.plain.trace
         self.decoder = self.plain.decoder
@@ -156,7 +156,7 @@ def align(plain, graph):
     return pairs, clones
 
 
-def complete(plain, graph, pairs):
+def complete(plain, graph, pairs, leaves):
     """A function of Python runs several operators; the last carries its node, and reads all that the node saves or leads to."""
     twin_of = {}
     for op, twin in zip(plain.ops, pairs):
@@ -171,8 +171,16 @@ def complete(plain, graph, pairs):
                 by_source[source] = number
         if twin.node is None or not hasattr(twin.node, "saved_tensors"):
             continue
+        variables = [getattr(function, "variable", None) for function, _ in twin.node.next_functions]
+        for tensor in [*saved_tensors(twin.node), *variables]:
+            # A parameter that no operator of it reads.
+            leaf = None if tensor is None else leaves.get(key_of(tensor))
+            if leaf is not None and key_of(leaf) not in by_key:
+                by_key[key_of(leaf)] = graph.number_of(leaf)
+                at[graph.values[by_key[key_of(leaf)]].origin] = plain.number_of(leaf)
         wanted = [by_key.get(key_of(tensor)) for tensor in saved_tensors(twin.node)]
         wanted += [by_source.get(source) for source in twin.node.next_functions]
+        wanted += [by_key.get(key_of(variable)) for variable in variables if variable is not None]
         for number in wanted:
             own = number if number is None else twin_of.get(number, at.get(graph.values[number].origin))
             if own is None or number in twin.inputs or number in twin.outputs:

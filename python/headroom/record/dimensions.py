@@ -3,6 +3,7 @@
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement
 
+from . import of_card
 
 # Names that move with what follows from them, which is tried first.
 WHOLES = (
@@ -52,7 +53,7 @@ class Explainer:
                 found = build(values, tried)
                 if found is not None:
                     return found
-        found = self._factored(values, names)
+        found = self._factored(values, names) or of_card.expression(values, self.vectors)
         if found is not None:
             return found
         raise Unexplained(values, names)
@@ -83,7 +84,7 @@ class Explainer:
             for name in names:
                 if name in text.split(" * ") or any(self.vectors[name][i] == 0 for i in range(len(self.settings))):
                     continue
-                quotients.append((f"{text} / {name}", tuple(v / self.vectors[name][i] for i, v in enumerate(vector))))
+                quotients.append((quotient(text, name), tuple(v / self.vectors[name][i] for i, v in enumerate(vector))))
         if len(names) <= 4:
             # A grid of patches merged on both sides.
             squares = [name for name in names if any(part in name for part in ("merge", "kernel", "patch", "scale"))]
@@ -207,6 +208,15 @@ def joined(parts):
         one = scaled(name, Fraction(abs(factor)))
         text = one if not text else f"{text} {'-' if factor < 0 else '+'} {one}"
     return text
+
+
+def quotient(text, name):
+    """A product divided by a name; chunks of a sequence are counted up, since the last may be padded."""
+    names = text.split(" * ")
+    if "s" not in names or "chunk" not in name:
+        return f"{text} / {name}"
+    names.remove("s")
+    return " * ".join([*names, f"ceil(s / {name})"])
 
 
 def scaled(text, factor):

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import torch
 
+from . import packages
 from .trace import Trace, key_of, tensors_in
 
 
@@ -42,6 +43,7 @@ def attach(run):
     """Finds the node of each operator of a run with a graph."""
     trace = run.trace
     by_number = {value.number: value for value in trace.values}
+    find_sources(trace, by_number)
     for op in trace.ops:
         if changes_view(op) and attach_in_place(op, by_number):
             continue
@@ -51,6 +53,17 @@ def attach(run):
             found = run.output.grad_fn
         if found is not None and op.name not in ("linear", "attention", "detach"):
             op.node = found
+
+
+def find_sources(trace, by_number):
+    """Nodes of values that no operator reads and a function of Python does: it saves them, with their place in the graph."""
+    made = {key: by_number[number] for op in trace.ops for number, key in zip(op.outputs, op.output_keys)}
+    functions = {value.source[0] for value in by_number.values() if value.source and hasattr(value.source[0], "saved_tensors")}
+    for function in functions:
+        for tensor in saved_tensors(function):
+            value = made.get(key_of(tensor))
+            if value is not None and value.source is None and tensor.grad_fn is not None:
+                value.source = (tensor.grad_fn, tensor.output_nr)
 
 
 def changes_view(op):
@@ -182,13 +195,16 @@ def likeness(op, node, trace, received):
     storages = list(dict.fromkeys(one[0] for one in saved))
     said = [(storages.index(one[0]), *one[1:]) for one in saved]
     others = []
-    if not hasattr(node, "saved_tensors"):
+    if hasattr(node, "saved_tensors"):
+        # What a function of Python keeps beside tensors: the length of chunks, options.
+        others = [(name, repr(value)) for name, value in sorted(vars(node).items()) if not any(True for _ in tensors_in(value)) and not callable(value)]
+    else:
         for name in saved_names(node):
             value = getattr(node, name)
             others.append((name, None if any(True for _ in tensors_in(value)) else repr(value)))
     values = [(v.shape, v.stride, v.dtype) for v in (trace.values[number] for number in (*op.inputs, *op.outputs))]
     wanted = [function is not None for function, _ in node.next_functions]
-    return repr((op.name, node.name(), op.scalars, values, received, said, others, wanted))
+    return repr((op.name, node.name(), op.scalars, values, received, said, others, wanted, packages.CARD["multiprocessor_count"]))
 
 
 def run_backward(node, received):
@@ -200,6 +216,10 @@ def run_backward(node, received):
     with torch.no_grad(), trace:
         results = node(*given) if not hasattr(node, "saved_tensors") else node.apply(*given)
     results = list(results) if isinstance(results, (tuple, list)) else [results]
+    if hasattr(node, "saved_tensors"):
+        # A function of Python gives back one for each argument; its node has edges for tensors alone.
+        wanted = (result for result, needed in zip(results, node.needs_input_grad) if needed)
+        results = [None if function is None else next(wanted, None) for function, _ in node.next_functions]
     numbers = [None if r is None else trace.number_of(r) for r in results]
     trace.close()
     del results

@@ -24,11 +24,13 @@ BATCH = 2
 FUSED_ALONE = ("gemma4",)
 # Tokens where a class loops over them, and of the recordings that tell whether it does.
 FEW_TOKENS, PROBES = 16, (8, 12)
+# Multiprocessors of other cards.
+OTHER_CARDS = (132, 20)
 
-# Attention and dtype of each way in which a block is recorded; `fla`: with flash-linear-attention.
+# Attention and dtype of each way in which a block is recorded; with packages that have kernels for it, attention is the class's first.
 MODES = {
     "sdpa": ("sdpa", torch.bfloat16), "eager": ("eager", torch.bfloat16), "wide": ("sdpa", torch.float32), "wide_eager": ("eager", torch.float32),
-    "fla": ("sdpa", torch.bfloat16), "wide_fla": ("sdpa", torch.float32),
+    **{way: (None, torch.bfloat16) for way in packages.WAYS}, **{f"wide_{way}": (None, torch.float32) for way in packages.WAYS},
 }
 
 
@@ -95,16 +97,18 @@ class Recorder:
         said = {}
         for attention in attentions or self.attentions:
             kernel, dtype = MODES[attention]
+            kernel = kernel or MODES[self.attentions[0]][0]
             model = build(copy.deepcopy(config), kernel, self.class_name, dtype)
-            with packages.installed(model, "fla" in attention):
+            # Backward runs where blocks become data.
+            with packages.installed(model, packages.WAYS.get(attention.removeprefix("wide_"), ())):
                 recording = self.recorded(model, kernel, Batch(batch, length or self.length, images or sample(config, batch), self.pixels), only)
-            self.has_run = True
-            before, layers, after = recording.blocks()
-            wanted = range(recording.layers) if only is None else sorted(only)
-            said[attention] = {
-                "inputs": recording.inputs(), "holds": recording.holds_input(),
-                "before": before.data(templates), "layers": {i: layers[i].data(templates) for i in wanted}, "after": after.data(templates),
-            }
+                self.has_run = True
+                before, layers, after = recording.blocks()
+                wanted = range(recording.layers) if only is None else sorted(only)
+                said[attention] = {
+                    "inputs": recording.inputs(), "holds": recording.holds_input(),
+                    "before": before.data(templates), "layers": {i: layers[i].data(templates) for i in wanted}, "after": after.data(templates),
+                }
         return renumbered({"said": said, "templates": templates.listed})
 
     def recorded(self, model, attention, size, only):
@@ -188,7 +192,7 @@ class Recorder:
     def wide_modes(self, only):
         """Ways in which blocks run in fp32 that differ from what they do in bf16 less its casts."""
         modes = self.kernel_modes()
-        for mode, narrow in (("wide", "sdpa"), ("wide_eager", "eager"), ("wide_fla", "fla")):
+        for mode, narrow in (("wide", "sdpa"), ("wide_eager", "eager"), *((f"wide_{way}", way) for way in packages.WAYS)):
             if narrow not in [*self.attentions, *modes]:
                 continue
             both = self.one(self.config, only=only, attentions=[narrow, mode])["said"]
@@ -198,9 +202,9 @@ class Recorder:
 
     def kernel_modes(self):
         """Ways in which the class runs where packages with kernels for it are installed."""
-        if "sdpa" not in self.attentions:
+        if self.is_own:
             return []
-        return ["fla"] if packages.functions_of(build(copy.deepcopy(self.config), "sdpa", self.class_name)) else []
+        return packages.ways_of(build(copy.deepcopy(self.config), MODES[self.attentions[0]][0], self.class_name))
 
     def kinds(self, recording):
         """One layer of each kind, and of which kind each layer is."""
@@ -234,7 +238,8 @@ class Recorder:
     def setting(self, config, batch, length, images=None):
         of_images = names(config, images or sample(config, batch))
         layers = {"num_hidden_layers": variants.value_of(config, "num_hidden_layers", 1)}
-        return {"b": batch, "s": length, **of_images, **layers, **variants.sizes_of(config)}
+        of_card = {packages.MULTIPROCESSORS: packages.CARD["multiprocessor_count"]} if "ssm" in self.attentions else {}
+        return {"b": batch, "s": length, **of_images, **of_card, **layers, **variants.sizes_of(config)}
 
     def vary(self, base, only, settings, changed, recordings):
         shape = outline(base)
@@ -264,6 +269,10 @@ class Recorder:
             self.vary_images(attempt)
         if sources.has_source(self.config) and not attempt(self.config, BATCH, self.length, (sources.NAME,), 2 * sources.LENGTH):
             raise Unrecordable("sources of another length: another sequence of operators")
+        if packages.MULTIPROCESSORS in names:
+            for count in OTHER_CARDS:
+                with packages.with_multiprocessors(count):
+                    attempt(self.config, BATCH, self.length, (packages.MULTIPROCESSORS,))
         # Tables that have a row or a column for each layer.
         try:
             attempt(variants.with_more_layers(self.config), BATCH, self.length, ("num_hidden_layers", "num_kv_shared_layers"))
@@ -327,7 +336,7 @@ class Recorder:
         before = main["before"]
         attach(before, {mode: merged["said"][mode]["before"] for mode in self.attentions[1:]})
         stacks, names = self.stacks(of_layer, kinds)
-        read = {name for name in writer.names_read() if not name.startswith("images.") and name != sources.NAME}
+        read = {name for name in writer.names_read() if not name.startswith(("images.", "gpu.")) and name != sources.NAME}
         sizes = variants.sizes_of(self.config)
         built = lambda config: build(copy.deepcopy(config), MODES[self.attentions[0]][0], self.class_name)
         model = built(self.config)

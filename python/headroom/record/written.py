@@ -6,9 +6,11 @@ file, and compress to nothing (PROGRAMS.md).
 
 import json
 
+from . import packages
+
 FORMAT = 2
 # A block's other ways to run.
-WAYS = ("eager", "wide", "wide_eager", "fla", "wide_fla")
+WAYS = ("eager", "wide", "wide_eager", *(way for name in packages.WAYS for way in (name, f"wide_{name}")))
 # What of an attention is a dimension.
 OF_ATTENTION = ("heads", "kv_heads", "width", "value_width", "window", "pieces", "mask_rows")
 

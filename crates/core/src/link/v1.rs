@@ -132,6 +132,8 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("peft", ""),
     ("bitsandbytes", ""),
     ("flash_linear_attention", ""),
+    ("causal_conv1d", ""),
+    ("mamba_ssm", ""),
     ("host_memory_gib", ""),
     ("non_pytorch_memory_mib", ""),
     ("images", ""),

@@ -14,7 +14,7 @@ use super::task_use;
 use super::term::{Category, Term};
 use crate::gpu::HostMemory;
 use crate::job::{AttentionKernel, Job, Scheme};
-use crate::model::{self, Reading};
+use crate::model::{self, KernelPackages, Reading, Recorded};
 use crate::plan::{Alternative, Method, ModelChoice, Plan, Task, unmatched_targets};
 use headroom_torch::allocator::Mode;
 
@@ -255,6 +255,27 @@ fn verdict(peak: &Peak, gpu: u64) -> Verdict {
     Verdict { fit, headroom_bytes, used_share: band.expected as f64 / gpu.max(1) as f64 }
 }
 
+/// What of a recorded model runs in PyTorch's operators although packages have kernels for it.
+fn torch_scan(recorded: &Recorded, job: &Job) -> Option<Note> {
+    let is_eager = job.attention == AttentionKernel::Eager;
+    let (wanted, installed) = (recorded.kernel_packages(), job.plan.software.kernels());
+    let missing = wanted.without(recorded.kernels_that_run(is_eager, installed));
+    if missing == KernelPackages::default() {
+        // Each such layer has a convolution that causal-conv1d has a kernel for.
+        let lacks_convolution = installed.causal_conv1d && !wanted.causal_conv1d;
+        let is_unknown = recorded.scans() && (wanted == KernelPackages::default() || lacks_convolution);
+        return is_unknown.then(|| Note::TorchScan { packages: Vec::new() });
+    }
+    let named = [
+        (missing.flash_linear_attention, "flash_linear_attention"),
+        (missing.causal_conv1d, "causal_conv1d"),
+        (missing.mamba_ssm, "mamba_ssm"),
+    ];
+    Some(Note::TorchScan {
+        packages: named.iter().filter(|(is_missing, _)| *is_missing).map(|(_, name)| *name).collect(),
+    })
+}
+
 fn notes(job: &Job, step: &program::Step, host: &[HostAllocation]) -> Vec<Note> {
     let Job { plan, model, .. } = job;
     let mut notes = Vec::new();
@@ -272,11 +293,7 @@ fn notes(job: &Job, step: &program::Step, host: &[HostAllocation]) -> Vec<Note> 
     if model.reading == Reading::Known && !model.is_measured {
         notes.push(Note::FamilyNotMeasured { model_type: model_type.clone() });
     }
-    if let Some(can_be_said) = model.recorded.as_ref().and_then(|recorded| recorded.scans_with_kernels())
-        && !(can_be_said && plan.software.flash_linear_attention.is_some())
-    {
-        notes.push(Note::TorchScan { can_be_said });
-    }
+    notes.extend(model.recorded.as_ref().and_then(|recorded| torch_scan(recorded, job)));
     let is_eager = job.attention == AttentionKernel::Eager;
     if plan.attn_implementation.name() == "sdpa" && !model.behaviour.supports_sdpa && is_eager {
         notes.push(Note::EagerOnly { model_type: model_type.clone() });

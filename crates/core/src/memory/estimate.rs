@@ -281,10 +281,11 @@ pub enum Note {
         /// What the hosts have, bytes.
         available: u64,
     },
-    /// State-space layers and gated delta nets run in PyTorch's own operators, as where no package has kernels for them.
+    /// State-space layers, gated delta nets and short convolutions run in PyTorch's own operators, as where packages with kernels for
+    /// them are not installed.
     TorchScan {
-        /// The plan can say that the package is installed.
-        can_be_said: bool,
+        /// Packages that are not installed, as keys of `software` in a plan; empty: what runs with kernels was not recorded.
+        packages: Vec<&'static str>,
     },
     /// bitsandbytes leaves embeddings, head and norms unquantised; with upcast they are fp32.
     UnquantizedParts {

@@ -16,6 +16,7 @@ use super::sharding::{MicroBatch, strategy};
 use super::sizes::Sizes;
 use super::term::Term;
 use super::weights::{LayerWeights, LoadedModel, RecordedBlock};
+use crate::gpu::multiprocessors;
 use crate::job::{Job, Sharding};
 use crate::model::{BatchSizes, Block, Input, Model, ModelKind, Recorded};
 use crate::plan::{AttnImplementation, Auto, Release, Task};
@@ -52,7 +53,8 @@ pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> For
         drops_out: training && !job.disables_dropout(),
         kernel: job.attention,
         knows_windows: has_flash,
-        has_fla: plan.software.flash_linear_attention.is_some(),
+        kernels: plan.software.kernels(),
+        multiprocessors: multiprocessors(&job.gpu).0,
         padded: job.padded || behaviour.always_masks,
         expand_kv,
         liger: plan.use_liger_kernel,
@@ -277,8 +279,9 @@ pub(super) fn batch_inputs(tape: &Rc<Tape>, job: &Job) -> Vec<Tensor> {
 fn recorded_inputs(tape: &Rc<Tape>, job: &Job, recorded: &Recorded) -> Vec<Tensor> {
     let batches = &job.batches;
     let (sequences, length) = (batches.sequences_per_forward, batches.tokens_per_sequence);
-    let sizes =
-        Sizes::of(recorded, BatchSizes { sequences, length, images: job.images, source: batches.tokens_per_source });
+    let source = batches.tokens_per_source;
+    let multiprocessors = multiprocessors(&job.gpu).0;
+    let sizes = Sizes::of(recorded, BatchSizes { sequences, length, images: job.images, source, multiprocessors });
     let inputs = recorded.program.inputs.iter();
     let new = |input: &Input| {
         let element = input.held.element(element_type(job.numerics.unquantized));

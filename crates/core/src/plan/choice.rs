@@ -1,6 +1,6 @@
 //! The Plan's fields, under the names the ecosystem gives them, and their defaults.
 
-use crate::model::Programs;
+use crate::model::{KernelPackages, Programs};
 use serde_json::Value;
 
 use super::companion::Companion;
@@ -315,6 +315,22 @@ pub struct Software {
     /// flash-linear-attention, whose kernels transformers calls for gated and linear attention where it is installed; `None`:
     /// it is not, and transformers' own loop over chunks runs (`integrations/hub_kernels.py`).
     pub flash_linear_attention: Option<String>,
+    /// causal-conv1d, whose kernels transformers calls for short convolutions where it is installed; `None`: it is not.
+    pub causal_conv1d: Option<String>,
+    /// mamba-ssm, whose kernels transformers calls for state-space layers where it is installed; `None`: it is not. It calls
+    /// causal-conv1d's functions itself (mamba_ssm/ops/triton/ssd_combined.py).
+    pub mamba_ssm: Option<String>,
+}
+
+impl Software {
+    /// Packages with kernels for recorded layers that are installed.
+    pub(crate) fn kernels(&self) -> KernelPackages {
+        KernelPackages {
+            flash_linear_attention: self.flash_linear_attention.is_some(),
+            causal_conv1d: self.causal_conv1d.is_some(),
+            mamba_ssm: self.mamba_ssm.is_some(),
+        }
+    }
 }
 
 impl Distributed {

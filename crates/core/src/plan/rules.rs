@@ -18,6 +18,7 @@ pub(crate) fn contradictions(plan: &Plan, model: &Model, gpu: &Gpu, fuses_lm_hea
     problems.extend(images(plan, model));
     problems.extend(sources(plan, model));
     problems.extend(frozen_parts(plan));
+    problems.extend(state_space_kernels(plan, model));
     problems
 }
 
@@ -73,6 +74,28 @@ fn sources(plan: &Plan, model: &Model) -> Option<Problem> {
         _ => None,
     }
 }
+
+/// mamba-ssm's function for a whole state-space layer calls causal-conv1d's, which are `None` where that is not installed, and
+/// multiplies by the output projection's weight as it is: the packed bytes of a quantised one have another shape ("mat1 and mat2
+/// shapes cannot be multiplied"; mamba_ssm/ops/triton/ssd_combined.py, ops/selective_scan_interface.py). It runs in training alone;
+/// what layers call otherwise was not recorded.
+fn state_space_kernels(plan: &Plan, model: &Model) -> Option<Problem> {
+    let software = &plan.software;
+    software.mamba_ssm.as_ref()?;
+    let recorded = model.recorded.as_ref().filter(|recorded| recorded.kernel_packages().mamba_ssm)?;
+    if software.causal_conv1d.is_none() {
+        return contradiction("software.causal_conv1d", "software.mamba_ssm", CAUSAL_CONV1D);
+    }
+    let trains = matches!(plan.task, Task::Sft | Task::SequenceClassification | Task::Embedding);
+    if !trains {
+        return contradiction("software.mamba_ssm", "task", "");
+    }
+    let reads_packed = plan.method == Method::Qlora && recorded.kernels_bypass_linear_layers(software.kernels());
+    reads_packed.then(|| contradiction("software.mamba_ssm", "method", "")).flatten()
+}
+
+/// The release of causal-conv1d that programs were recorded with.
+const CAUSAL_CONV1D: &str = "1.7.0";
 
 /// Names of parts that no model has.
 fn frozen_parts(plan: &Plan) -> Option<Problem> {

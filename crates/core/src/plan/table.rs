@@ -197,6 +197,8 @@ pub(super) static FIELDS: &[Field] = &[
     row!(software.peft, Kind::Version),
     row!(software.bitsandbytes, Kind::Version),
     row!(software.flash_linear_attention, Kind::Version),
+    row!(software.causal_conv1d, Kind::Version),
+    row!(software.mamba_ssm, Kind::Version),
     row!(host_memory_gib, optional_number(0.25, 4_194_304.0), Gib),
     row!(non_pytorch_memory_mib, optional_number(0.0, 1_048_576.0), Mib),
     row!(("images.per_sample", "images") images.per_sample, optional_whole(1, 4_096)),

@@ -272,6 +272,8 @@ fn requirements(plan: &Plan) -> Option<String> {
         ("peft", &of.peft),
         ("bitsandbytes", &of.bitsandbytes),
         ("flash-linear-attention", &of.flash_linear_attention),
+        ("causal-conv1d", &of.causal_conv1d),
+        ("mamba-ssm", &of.mamba_ssm),
     ];
     let libraries = libraries.into_iter().filter_map(|(name, version)| Some((name, version.as_ref()?)));
     let pins: String =

@@ -20,10 +20,16 @@ pub(super) fn note(note: &Note) -> String {
         Note::FamilyNotMeasured { model_type } => {
             format!("“{model_type}”的激活值按 transformers 代码推导，尚未与实测对照。")
         }
-        Note::TorchScan { can_be_said: true } => {
-            "线性注意力按 PyTorch 自带算子计算，即未安装 flash-linear-attention 的情形。若已安装，请设置 software.flash_linear_attention，显存会更少。".to_owned()
+        Note::TorchScan { packages } if !packages.is_empty() => {
+            let named: Vec<String> = packages.iter().map(|name| name.replace('_', "-")).collect();
+            let keys: Vec<String> = packages.iter().map(|name| format!("software.{name}")).collect();
+            format!(
+                "状态空间层、线性注意力和短卷积按未安装 {} 的情形计算，部分或全部由 PyTorch 自带算子执行。若已安装，请设置 {}，显存会更少。",
+                named.join("、"),
+                keys.join("、")
+            )
         }
-        Note::TorchScan { can_be_said: false } => {
+        Note::TorchScan { .. } => {
             "状态空间层或线性注意力层按 PyTorch 自带算子计算。若安装了对应的内核（mamba-ssm、causal-conv1d、flash-linear-attention），显存会更少，序列越长差距越大；这种情形尚未建模。".to_owned()
         }
         Note::Fsdp2OffloadsAll => {

@@ -23,11 +23,16 @@ pub(super) fn note(note: &Note) -> String {
         Note::FamilyNotMeasured { model_type } => format!(
             "The activations of “{model_type}” follow its code in transformers and were not compared with a measurement."
         ),
-        Note::TorchScan { can_be_said: true } => {
-            "Its linear attention is counted as PyTorch's own operators run it, as where flash-linear-attention is not installed. Set software.flash_linear_attention where it is: a step takes less then."
-                .to_owned()
+        Note::TorchScan { packages } if !packages.is_empty() => {
+            let named: Vec<String> = packages.iter().map(|name| name.replace('_', "-")).collect();
+            let keys: Vec<String> = packages.iter().map(|name| format!("software.{name}")).collect();
+            format!(
+                "State-space layers, linear attention and short convolutions are counted as they run where {} is not installed: partly or wholly in PyTorch's own operators. Set {} where it is: a step takes less then.",
+                named.join(" or "),
+                keys.join(" and ")
+            )
         }
-        Note::TorchScan { can_be_said: false } => {
+        Note::TorchScan { .. } => {
             "Its state-space or linear-attention layers are counted as PyTorch's own operators run them. With kernels for them (mamba-ssm, causal-conv1d, flash-linear-attention) a step takes less, by much with long sequences; that is not modelled yet."
                 .to_owned()
         }

@@ -101,6 +101,35 @@ impl Environment {
         })
     }
 
+    /// Adds the Python of packages whose other part is compiled for GPUs, which is left out.
+    pub(crate) fn add_uncompiled(&self, uv: &Path, python: &Path, packages: &[&str]) -> Result<()> {
+        let noted = python.with_file_name("headroom-uncompiled");
+        let there = || fs::read_to_string(&noted).is_ok_and(|text| text == packages.join("\n"));
+        let title = format!("Python packages of {}, uncompiled", self.name);
+        step(
+            &mut Progress::default(),
+            &title,
+            "about a minute",
+            || there().then_some(()),
+            || {
+                let install = |more: &[&str]| -> Result<Command> {
+                    let mut install = self.uv(uv)?;
+                    install.args(["pip", "install", "--quiet", "--python"]).arg(python).args(more);
+                    Ok(install)
+                };
+                process::run(&mut install(&["setuptools", "wheel", "packaging", "ninja", "einops"])?, FIX)?;
+                let mut own = install(&["--no-deps", "--no-build-isolation"])?;
+                for package in ["MAMBA", "CAUSAL_CONV1D"] {
+                    own.env(format!("{package}_SKIP_CUDA_BUILD"), "TRUE").env(format!("{package}_FORCE_BUILD"), "TRUE");
+                }
+                process::run(own.args(packages), FIX)?;
+                fs::write(&noted, packages.join("\n")).map_err(|error| {
+                    Failure::new(format!("{} cannot be written ({error}): check its permissions.", noted.display()))
+                })
+            },
+        )
+    }
+
     fn wanted(&self, newest: bool) -> Vec<String> {
         let named = iter::once(TORCH).filter(|_| self.holds == Holds::Torch).chain(self.packages.iter().copied());
         // Never an earlier release: what others ask for may be met by one that asks for less.

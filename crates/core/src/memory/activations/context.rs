@@ -6,7 +6,7 @@ use super::super::sizes::Sizes;
 use super::super::term::Term;
 use super::scope::Scope;
 use crate::job::{AttentionKernel, FusedGemm};
-use crate::model::{BatchImages, BatchSizes, Recorded};
+use crate::model::{BatchImages, BatchSizes, KernelPackages, Recorded};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -44,8 +44,10 @@ pub(in crate::memory) struct ForwardContext {
     pub(in crate::memory) kernel: AttentionKernel,
     /// Attention is the flash-attention package's own, not PyTorch's.
     pub(in crate::memory) knows_windows: bool,
-    /// flash-linear-attention is installed.
-    pub(in crate::memory) has_fla: bool,
+    /// Packages with kernels for recorded layers that are installed.
+    pub(in crate::memory) kernels: KernelPackages,
+    /// Multiprocessors of the GPU.
+    pub(in crate::memory) multiprocessors: u64,
     /// A mask with real padding reaches attention.
     pub(in crate::memory) padded: bool,
     /// k and v are repeated to all heads before attention.
@@ -116,13 +118,16 @@ impl ForwardContext {
     /// The shapes of a program's tensors in this forward.
     pub(in crate::memory) fn sizes(&self, recorded: &Recorded) -> Rc<Sizes> {
         let (sequences, length, images, source) = (self.batch, self.length, self.images, self.source);
-        let made = || Sizes::of(recorded, BatchSizes { sequences, length, images, source });
+        let multiprocessors = self.multiprocessors;
+        let made = || Sizes::of(recorded, BatchSizes { sequences, length, images, source, multiprocessors });
         Rc::clone(self.sizes.borrow_mut().get_or_insert_with(made))
     }
 
     /// Runs what reads one token of each sequence.
     pub(in crate::memory) fn of_one_token<T>(&self, recorded: &Recorded, run: impl FnOnce() -> T) -> T {
-        let batch = BatchSizes { sequences: self.batch, length: 1, images: self.images, source: self.source };
+        let (sequences, images, source) = (self.batch, self.images, self.source);
+        let multiprocessors = self.multiprocessors;
+        let batch = BatchSizes { sequences, length: 1, images, source, multiprocessors };
         let whole = self.sizes.replace(Some(Sizes::of(recorded, batch)));
         let out = run();
         self.sizes.replace(whole);

@@ -114,9 +114,14 @@ impl<'a> Runner<'a> {
         match value {
             Value::Numbered(number) => self.values.get(number)?.clone(),
             Value::Parameter(module, place) => match self.block.owners.get(module)? {
-                OwnerWeights::Linear(projection) => projection.parameters().get(place).copied().cloned(),
+                OwnerWeights::Linear(projection) => {
+                    // Of its own parameters: those of adapters stand behind them.
+                    let found =
+                        if place == 0 { projection.parameters().first().copied() } else { projection.bias.as_ref() };
+                    found.cloned().or_else(|| self.absent(module, place))
+                }
                 OwnerWeights::Bare(own) => {
-                    let (tensor, adapter) = own.get(place)?.as_ref()?;
+                    let Some((tensor, adapter)) = own.get(place)?.as_ref() else { return self.absent(module, place) };
                     let Some(adapter) = adapter else { return Some(tensor.clone()) };
                     let key = (module, place);
                     if let Some((_, known)) = self.merged.iter().find(|(other, _)| *other == key) {
@@ -128,6 +133,15 @@ impl<'a> Runner<'a> {
                 }
             },
         }
+    }
+
+    /// Stands for a parameter that the config lacks, where a kernel takes it: a bias that is `None`.
+    fn absent(&self, module: usize, place: usize) -> Option<Tensor> {
+        let parameter = self.block.block()?.modules.get(module)?.parameters.get(place)?;
+        parameter.given_if.as_ref()?;
+        let element = parameter.held.element(self.context.loaded);
+        let nothing = Tensor::new(&self.context.tape, self.context.passing(), dims(&[(Sym::One, 0)]), element);
+        Some(nothing.standing_for(self.sizes.shape(parameter.shape), element))
     }
 
     /// Runs operators in order; those of one module in a row run inside its hooks.

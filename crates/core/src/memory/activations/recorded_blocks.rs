@@ -88,7 +88,7 @@ fn code<'a>(context: &ForwardContext, block: &'a RecordedBlock, x: Option<&Tenso
     let way = Way {
         is_eager: context.kernel == AttentionKernel::Eager,
         is_wide: stream == ElementType::F32,
-        has_fla: context.has_fla,
+        kernels: context.kernels,
     };
     Some(block.block()?.code(way))
 }

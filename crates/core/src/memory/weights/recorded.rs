@@ -2,10 +2,15 @@
 
 use super::builder::{Builder, Place};
 use super::modules::{Bare, NormWeights, OwnerWeights, Part, RecordedBlock};
+use crate::job::AttentionKernel;
 use crate::memory::autograd::{ElementType, Tensor};
 use crate::memory::sizes::Sizes;
 use crate::memory::term::Term;
-use crate::model::{BatchSizes, Held, Layer, ModelPart, Module, ModuleKind, NormKind, Owner, Recorded, Region, Role};
+use crate::model::{
+    BatchSizes, Held, KernelPackages, Layer, ModelPart, Module, ModuleKind, NormKind, Owner, Recorded, Region, Role,
+    Way,
+};
+use crate::plan::Method;
 use std::sync::Arc;
 
 impl Builder<'_> {
@@ -40,13 +45,26 @@ impl Builder<'_> {
             let owned = self.owner(owner, module, (of, &sizes, layer), place);
             // Those of an indexer that ranks keys under `torch.no_grad` (modeling_deepseek_v32.py `DeepseekV32Indexer.forward`).
             let is_unreached = owner.parameters.iter().any(|parameter| parameter.is_unreached);
-            if is_unreached || self.part == ModelPart::AudioTower {
+            if is_unreached || self.part == ModelPart::AudioTower || self.bypasses_adapters(of, part, i) {
                 self.leave_untouched(before);
             }
             block.owners.push(owned);
         }
         self.part = ModelPart::default();
         block
+    }
+
+    /// Whether adapters of a linear layer train in name alone: a kernel reads its weight as it is
+    /// (mamba_ssm/ops/triton/ssd_combined.py `MambaSplitConv1dScanCombinedFn`: `outproj_weight`).
+    fn bypasses_adapters(&self, of: &Recorded, part: Part, module: usize) -> bool {
+        let Part::Layer(layer) = part else { return false };
+        let plan = &self.job.plan;
+        let is_eager = self.job.attention == AttentionKernel::Eager;
+        let way = Way { is_eager, is_wide: false, kernels: plan.software.kernels() };
+        let kernels_run = way.kernels != KernelPackages::default();
+        kernels_run
+            && plan.method != Method::Full
+            && of.program.layers.get(layer).is_some_and(|block| block.bypasses(module, way))
     }
 
     fn owner(

@@ -18,9 +18,49 @@ pub(crate) struct Block {
     /// Both as they run where the residual stream is in fp32, where that differs.
     pub(super) wide: Option<Code>,
     pub(super) wide_eager: Option<Code>,
-    /// As it runs with flash-linear-attention's kernels, where that differs, and on a residual stream in fp32.
-    pub(super) fla: Option<Code>,
-    pub(super) wide_fla: Option<Code>,
+    /// As it runs with kernels of packages, where that differs; what needs more of them comes first.
+    pub(super) kernels: Vec<WithKernels>,
+}
+
+/// A block's code with the kernels of packages, and on a residual stream in fp32, where that differs.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct WithKernels {
+    pub(super) needs: KernelPackages,
+    pub(super) narrow: Code,
+    pub(super) wide: Option<Code>,
+}
+
+/// Packages whose kernels transformers calls where they are installed, one function at a time (`integrations/hub_kernels.py`
+/// `use_kernel_func_from_hub_with_fallback`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct KernelPackages {
+    /// flash-linear-attention: the delta rule of linear attention.
+    pub(crate) flash_linear_attention: bool,
+    /// causal-conv1d: the short convolution of state-space layers and linear attention.
+    pub(crate) causal_conv1d: bool,
+    /// mamba-ssm: state-space layers.
+    pub(crate) mamba_ssm: bool,
+}
+
+impl KernelPackages {
+    /// Those of `self` that `installed` lacks.
+    pub(crate) fn without(self, installed: Self) -> Self {
+        Self {
+            flash_linear_attention: self.flash_linear_attention && !installed.flash_linear_attention,
+            causal_conv1d: self.causal_conv1d && !installed.causal_conv1d,
+            mamba_ssm: self.mamba_ssm && !installed.mamba_ssm,
+        }
+    }
+
+    /// Those of either.
+    #[must_use]
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            flash_linear_attention: self.flash_linear_attention || other.flash_linear_attention,
+            causal_conv1d: self.causal_conv1d || other.causal_conv1d,
+            mamba_ssm: self.mamba_ssm || other.mamba_ssm,
+        }
+    }
 }
 
 /// What decides which of a block's codes runs.
@@ -30,8 +70,8 @@ pub(crate) struct Way {
     pub(crate) is_eager: bool,
     /// The residual stream is in fp32.
     pub(crate) is_wide: bool,
-    /// flash-linear-attention is installed.
-    pub(crate) has_fla: bool,
+    /// Packages with kernels that are installed.
+    pub(crate) kernels: KernelPackages,
 }
 
 /// A module with parameters of its own.
@@ -263,11 +303,36 @@ impl Block {
 
     /// The code that runs by `way`.
     pub(crate) fn code(&self, way: Way) -> &Code {
-        let (wide, narrow) = match way {
-            Way { has_fla: true, .. } if self.fla.is_some() => (&self.wide_fla, &self.fla),
-            Way { is_eager: true, .. } => (&self.wide_eager, &self.eager),
-            _ => (&self.wide, &None),
+        let (wide, narrow) = match (self.with_kernels(way), way.is_eager) {
+            (Some(with), _) => (&with.wide, Some(&with.narrow)),
+            (None, true) => (&self.wide_eager, self.eager.as_ref()),
+            (None, false) => (&self.wide, None),
         };
-        wide.as_ref().filter(|_| way.is_wide).or(narrow.as_ref()).unwrap_or(&self.fused)
+        wide.as_ref().filter(|_| way.is_wide).or(narrow).unwrap_or(&self.fused)
+    }
+
+    /// What runs with the packages that are installed. Eager attention beside a scan in one layer was recorded without them.
+    fn with_kernels(&self, way: Way) -> Option<&WithKernels> {
+        let given = |with: &&WithKernels| with.needs.without(way.kernels) == KernelPackages::default();
+        self.kernels.iter().find(given).filter(|_| !way.is_eager || self.eager.is_none())
+    }
+
+    /// Packages whose kernels run by `way`.
+    pub(super) fn packages_by(&self, way: Way) -> KernelPackages {
+        self.with_kernels(way).map(|with| with.needs).unwrap_or_default()
+    }
+
+    /// Packages whose kernels it would run.
+    pub(super) fn packages(&self) -> KernelPackages {
+        self.kernels.iter().map(|with| with.needs).fold(KernelPackages::default(), KernelPackages::and)
+    }
+
+    /// Whether a function of Python reads the weight of `module`, a linear layer, which itself is not called by `way`: no
+    /// adapter of it runs.
+    pub(crate) fn bypasses(&self, module: usize, way: Way) -> bool {
+        let ops = self.code(way).all();
+        let calls = |op: &&Op| op.module == Some(module) && matches!(op.action, Action::Linear(_));
+        let reads = |op: &&Op| op.inputs.iter().any(|value| matches!(value, Value::Parameter(of, _) if *of == module));
+        !ops.iter().any(calls) && ops.iter().any(reads)
     }
 }

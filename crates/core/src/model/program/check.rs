@@ -3,6 +3,7 @@
 use headroom_torch::Made;
 use serde_json::Value as Json;
 
+use super::block::{KernelPackages, WithKernels};
 use super::code::{Builder, Fault, Sizes, Written, at, bounded};
 use super::expression::{BATCH, Expression, LENGTH, Names};
 use super::functions::{self, Found, Function};
@@ -213,8 +214,23 @@ impl Sizes<'_> {
         };
         let eager = other("eager", &written.eager)?;
         let (wide, wide_eager) = (other("wide", &written.wide)?, other("wide_eager", &written.wide_eager)?);
-        let (fla, wide_fla) = (other("fla", &written.fla)?, other("wide_fla", &written.wide_fla)?);
-        Ok(Block { modules, fused, eager, wide, wide_eager, fla, wide_fla })
+        let needs = |flash_linear_attention, causal_conv1d, mamba_ssm| KernelPackages {
+            flash_linear_attention,
+            causal_conv1d,
+            mamba_ssm,
+        };
+        let mut kernels = Vec::new();
+        for (needs, name, narrow, wide) in [
+            (needs(false, true, true), "ssm", &written.ssm, &written.wide_ssm),
+            (needs(true, true, false), "fla_conv", &written.fla_conv, &written.wide_fla_conv),
+            (needs(true, false, false), "fla", &written.fla, &written.wide_fla),
+            (needs(false, true, false), "conv", &written.conv, &written.wide_conv),
+        ] {
+            if let Some(narrow) = other(name, narrow)? {
+                kernels.push(WithKernels { needs, narrow, wide: other(&format!("wide_{name}"), wide)? });
+            }
+        }
+        Ok(Block { modules, fused, eager, wide, wide_eager, kernels })
     }
 
     fn parameter(&self, written: &[Json]) -> Found<Parameter> {

@@ -15,6 +15,11 @@ const MOST_LAYERS: f64 = 8_192.0;
 /// The one name of images that a config decides: parameters have sizes by it, too.
 const TILE_SIDE: &str = "images.side";
 
+/// Whether a name is of a batch or the GPU that it is for, and of no config.
+fn is_of_batch(name: &str) -> bool {
+    name.starts_with("images.") || name.starts_with("gpu.")
+}
+
 type Found<T> = Result<T, Box<ConfigError>>;
 
 /// A config as its program reads it.
@@ -150,7 +155,7 @@ impl<'a> Figures<'a> {
     /// Whether name number `i` is said by a batch, and by no config.
     fn is_of_batch(&self, i: usize, name: &str) -> bool {
         let is_source = self.program.reads_sources && name == super::SOURCE;
-        i <= super::LENGTH || name.starts_with("images.") || is_source
+        i <= super::LENGTH || is_of_batch(name) || is_source
     }
 
     /// The same, none where the config lacks what one needs.

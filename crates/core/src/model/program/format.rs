@@ -153,8 +153,14 @@ pub(super) struct Block {
     pub(super) eager: Option<Box<Variant>>,
     pub(super) wide: Option<Box<Variant>>,
     pub(super) wide_eager: Option<Box<Variant>>,
+    pub(super) ssm: Option<Box<Variant>>,
+    pub(super) wide_ssm: Option<Box<Variant>>,
+    pub(super) fla_conv: Option<Box<Variant>>,
+    pub(super) wide_fla_conv: Option<Box<Variant>>,
     pub(super) fla: Option<Box<Variant>>,
     pub(super) wide_fla: Option<Box<Variant>>,
+    pub(super) conv: Option<Box<Variant>>,
+    pub(super) wide_conv: Option<Box<Variant>>,
 }
 
 /// A block's other form, on the same modules.

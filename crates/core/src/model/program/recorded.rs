@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::SOURCE;
-use super::block::{Block, Parameter, RESIDUAL, Value};
+use super::block::{Block, KernelPackages, Parameter, RESIDUAL, Value, Way};
 use super::expression::{BATCH, LENGTH};
 use super::{Dimension, Program};
 
@@ -18,6 +18,8 @@ pub(crate) struct BatchSizes {
     pub(crate) images: BatchImages,
     /// Tokens of each source, of an encoder-decoder.
     pub(crate) source: u64,
+    /// Multiprocessors of the GPU, by which some kernels cut their sums.
+    pub(crate) multiprocessors: u64,
 }
 
 impl BatchSizes {
@@ -27,6 +29,7 @@ impl BatchSizes {
         length: 1,
         images: BatchImages { count: 1, patches: 1, windows: 1, rows: 1, columns: 1 },
         source: 1,
+        multiprocessors: 1,
     };
 }
 
@@ -88,19 +91,41 @@ impl Recorded {
         self.program.layers.iter().enumerate().any(gives)
     }
 
-    /// Where layers carry a state from token to token, for which packages have kernels: whether the program says what runs with those.
-    pub(crate) fn scans_with_kernels(&self) -> Option<bool> {
-        let layers = || self.blocks.iter().filter_map(|block| self.program.layers.get(*block));
-        let decays = layers().flat_map(|block| &block.modules).flat_map(|owner| &owner.parameters);
+    /// Whether layers carry a state from token to token, for which packages have kernels.
+    pub(crate) fn scans(&self) -> bool {
+        let decays = self.own_layers().flat_map(|block| &block.modules).flat_map(|owner| &owner.parameters);
         // What every state-space layer and gated delta net calls the logarithm of its decay.
-        let scans = decays.into_iter().any(|parameter| parameter.name == "A_log");
-        scans.then(|| layers().any(|block| block.fla.is_some()))
+        decays.into_iter().any(|parameter| parameter.name == "A_log")
+    }
+
+    /// Packages whose kernels its layers would run.
+    pub(crate) fn kernel_packages(&self) -> KernelPackages {
+        self.own_layers().map(Block::packages).fold(KernelPackages::default(), KernelPackages::and)
+    }
+
+    /// Those whose kernels run where `installed` are there.
+    pub(crate) fn kernels_that_run(&self, is_eager: bool, installed: KernelPackages) -> KernelPackages {
+        let way = Way { is_eager, is_wide: false, kernels: installed };
+        let run = self.own_layers().map(|block| block.packages_by(way));
+        run.fold(KernelPackages::default(), KernelPackages::and)
+    }
+
+    /// Whether kernels read weights of linear layers as they are, where `installed` are there.
+    pub(crate) fn kernels_bypass_linear_layers(&self, installed: KernelPackages) -> bool {
+        let way = Way { is_eager: false, is_wide: false, kernels: installed };
+        let linear = |block: &Block, i: usize| block.modules.get(i).is_some_and(|owner| owner.class == "Linear");
+        self.own_layers().any(|block| (0..block.modules.len()).any(|i| linear(block, i) && block.bypasses(i, way)))
+    }
+
+    /// The program's layers that the model has.
+    fn own_layers(&self) -> impl Iterator<Item = &Block> {
+        self.blocks.iter().filter_map(|block| self.program.layers.get(*block))
     }
 
     /// Every dimension, as written and as it comes to for a batch; one that comes to nothing is 0.
     pub(crate) fn dimensions(&self, batch: BatchSizes) -> Vec<(&str, u64)> {
         let mut values = self.values.clone();
-        let BatchSizes { sequences, length, images, source } = batch;
+        let BatchSizes { sequences, length, images, source, multiprocessors } = batch;
         for (name, size) in [(BATCH, sequences), (LENGTH, length)] {
             values.get_mut(name).into_iter().for_each(|value| *value = Some(size as f64));
         }
@@ -112,6 +137,7 @@ impl Recorded {
                 "images.rows" => images.rows,
                 "images.columns" => images.columns,
                 SOURCE if self.program.reads_sources => source,
+                "gpu.multiprocessors" => multiprocessors,
                 _ => continue,
             };
             *value = Some(size as f64);

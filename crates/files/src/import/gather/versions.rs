@@ -4,7 +4,7 @@ use super::super::recognise::Kind;
 use super::Gatherer;
 
 /// Packages whose versions a plan holds.
-const PACKAGES: [&str; 13] = [
+const PACKAGES: [&str; 15] = [
     "trl",
     "transformers",
     "peft",
@@ -18,6 +18,8 @@ const PACKAGES: [&str; 13] = [
     "accelerate",
     "deepspeed",
     "flash-linear-attention",
+    "causal-conv1d",
+    "mamba-ssm",
 ];
 
 impl Gatherer<'_> {

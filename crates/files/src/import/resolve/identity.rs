@@ -55,6 +55,8 @@ impl Resolver {
             ("peft", "software.peft"),
             ("bitsandbytes", "software.bitsandbytes"),
             ("flash-linear-attention", "software.flash_linear_attention"),
+            ("causal-conv1d", "software.causal_conv1d"),
+            ("mamba-ssm", "software.mamba_ssm"),
         ] {
             if let Some(version) = stated(package).filter(|_| package != self.trainer.name()) {
                 self.fields.insert(field, Json::from(version));
