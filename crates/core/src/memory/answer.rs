@@ -13,8 +13,8 @@ use super::sharding::{self, Elements, strategy};
 use super::task_use;
 use super::term::{Category, Term};
 use crate::gpu::HostMemory;
-use crate::job::{AttentionKernel, Job, Scheme};
-use crate::model::{self, Reading};
+use crate::job::{AttentionKernel, Job, Scheme, applies_liger, counts_all_of_liger, fuses_liger_loss};
+use crate::model::{self, FeedForward, Reading};
 use crate::plan::{Alternative, Method, ModelChoice, Plan, Task, unmatched_targets};
 use headroom_torch::allocator::Mode;
 
@@ -276,6 +276,14 @@ fn notes(job: &Job, step: &program::Step, host: &[HostAllocation]) -> Vec<Note> 
         && !(can_be_said && plan.software.flash_linear_attention.is_some())
     {
         notes.push(Note::TorchScan { can_be_said });
+    }
+    if plan.use_liger_kernel {
+        let has_kernels = applies_liger(plan);
+        let has_experts = model.layers.iter().any(|run| matches!(run.layer.feed_forward, FeedForward::Experts(_)));
+        let is_counted = !has_experts && counts_all_of_liger(model_type);
+        if !has_kernels || !is_counted || (plan.task == Task::Sft && !fuses_liger_loss(plan)) {
+            notes.push(Note::Liger { has_kernels, model_type: model_type.clone() });
+        }
     }
     let is_eager = job.attention == AttentionKernel::Eager;
     if plan.attn_implementation.name() == "sdpa" && !model.behaviour.supports_sdpa && is_eager {

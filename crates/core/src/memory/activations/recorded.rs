@@ -9,6 +9,7 @@ use super::attention::remember;
 use super::eager_attention::eager;
 use super::fused_attention::{Call, fused};
 use super::merged_weight::merged;
+use super::recorded_liger::gated_products;
 use super::tower_attention::{TowerMask, in_pieces};
 use crate::job::AttentionKernel;
 use crate::model::{
@@ -27,7 +28,7 @@ pub(in crate::memory) type OnEmbedding<'a> = &'a dyn Fn(&dyn Fn() -> Option<Tens
 /// A block while it runs.
 pub(super) struct Runner<'a> {
     pub(super) context: &'a ForwardContext,
-    block: &'a RecordedBlock,
+    pub(super) block: &'a RecordedBlock,
     code: &'a Code,
     pub(super) sizes: Rc<Sizes>,
     pub(super) values: Vec<Option<Tensor>>,
@@ -41,6 +42,8 @@ pub(super) struct Runner<'a> {
     merged: Vec<((usize, usize), Tensor)>,
     /// Operators that may still run.
     pub(super) left: u64,
+    /// Products that Liger's kernel makes, as [`Code::gated_products`] has them.
+    pub(super) products: Vec<[usize; 4]>,
 }
 
 impl<'a> Runner<'a> {
@@ -63,6 +66,7 @@ impl<'a> Runner<'a> {
             stream,
             merged: Vec::new(),
             left: MOST_OPERATORS,
+            products: gated_products(context, block, code),
         };
         for (number, name) in code.takes.iter().enumerate() {
             let value = if name == RESIDUAL { x.cloned() } else { runner.taken(name) };
@@ -141,6 +145,7 @@ impl<'a> Runner<'a> {
             let (run, others) = rest.split_at(count.max(1));
             match (first.module, on_embedding) {
                 (Some(module), Some((table, look_up))) if module == table => self.embed(run, look_up),
+                (Some(module), _) if self.norms_in_one(module) => self.fused_norm(module, run),
                 (Some(module), _) if self.context.zero3.is_some() && !matches!(first.action, Action::Linear(_)) => {
                     self.scoped(module, run);
                 }
@@ -199,13 +204,22 @@ impl<'a> Runner<'a> {
         match &op.action {
             Action::Linear(shape) => self.linear(op, *shape),
             Action::Attention(attend) => self.attention(op, attend),
-            Action::Operator(operator) => self.operator(op, operator),
+            Action::Operator(operator) => {
+                if !self.fused_gate(op) {
+                    self.operator(op, operator);
+                }
+            }
             Action::Repeat(repeat) => self.repeat(repeat),
         }
         self.leaves(op);
         if self.code.attends_until == Some(op.first) {
             self.cache_keys();
         }
+        self.free(op);
+    }
+
+    /// Gives back what goes right after an operator.
+    pub(super) fn free(&mut self, op: &Op) {
         for freed in &op.frees {
             self.values.get_mut(*freed).into_iter().for_each(|value| drop(value.take()));
             self.free_list(*freed);

@@ -196,7 +196,37 @@ pub(crate) const CAUSAL_MASK: &str = "causal_mask";
 /// The same with a window.
 pub(crate) const SLIDING_MASK: &str = "sliding_mask";
 
+impl Op {
+    /// The value of which the activation of a gate is made, where it is one.
+    fn gates(&self) -> Option<usize> {
+        match (self.sign, self.inputs.as_slice()) {
+            (Sign::Gate, [Value::Numbered(gate)]) => Some(*gate),
+            _ => None,
+        }
+    }
+}
+
 impl Code {
+    /// Products of a gate's activation and another projection: numbers of activation, product, gate and other.
+    pub(crate) fn gated_products(&self) -> Vec<[usize; 4]> {
+        let projected =
+            |number: usize| self.ops.iter().any(|op| op.first == number && matches!(op.action, Action::Linear(_)));
+        let product = |activation: &Op| {
+            let gate = activation.gates().filter(|gate| activation.module.is_none() && projected(*gate))?;
+            let (product, up) = self.ops.iter().find_map(|op| match (op.sign, op.inputs.as_slice()) {
+                (Sign::Product, [Value::Numbered(one), Value::Numbered(other)]) if *one == activation.first => {
+                    Some((op.first, *other))
+                }
+                (Sign::Product, [Value::Numbered(one), Value::Numbered(other)]) if *other == activation.first => {
+                    Some((op.first, *one))
+                }
+                _ => None,
+            })?;
+            projected(up).then_some([activation.first, product, gate, up])
+        };
+        self.ops.iter().filter_map(product).collect()
+    }
+
     /// Numbers of the values that the layer's own operators read, or that it gives.
     pub(super) fn numbers_read(&self) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();

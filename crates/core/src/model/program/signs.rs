@@ -12,6 +12,10 @@ pub(super) enum Sign {
     Tanh,
     Relu,
     Power,
+    /// The activation of a gate.
+    Gate,
+    /// A product of two tensors.
+    Product,
     Other,
 }
 
@@ -25,6 +29,8 @@ impl Sign {
             "tanh" => Self::Tanh,
             "relu" => Self::Relu,
             "pow" | "square" => Self::Power,
+            "silu" | "gelu" => Self::Gate,
+            "mul" => Self::Product,
             _ => Self::Other,
         }
     }
