@@ -95,9 +95,9 @@ pub(crate) fn fuses_gate(model_type: &str) -> bool {
     !matches!(model_type, "nemotron" | "gpt_oss" | "deepseek_v4")
 }
 
-/// Whether all that Liger's kernels do for a class without experts is counted: not where gate and up are one projection or are scaled.
+/// Whether all that Liger's kernels do for a class without experts is counted: not where gate and up are one projection.
 pub(crate) fn counts_all(model_type: &str) -> bool {
-    !matches!(model_type, "falcon_h1" | "glm4" | "glm4v" | "glm4v_text" | "phi3")
+    !matches!(model_type, "glm4" | "glm4v" | "glm4v_text" | "phi3")
 }
 
 /// What the plan's config says of its class.

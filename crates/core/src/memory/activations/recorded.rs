@@ -9,12 +9,11 @@ use super::attention::remember;
 use super::eager_attention::eager;
 use super::fused_attention::{Call, fused};
 use super::merged_weight::merged;
-use super::recorded_liger::gated_products;
 use super::tower_attention::{TowerMask, in_pieces};
 use crate::job::AttentionKernel;
 use crate::model::{
-    Action, Attend, Attention, Autocast, CAUSAL_MASK, Code, Op, Projection as Kind, RESIDUAL, Region, SLIDING_MASK,
-    Value,
+    Action, Attend, Attention, Autocast, CAUSAL_MASK, Code, GatedProduct, Op, Projection as Kind, RESIDUAL, Region,
+    SLIDING_MASK, Value,
 };
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -29,7 +28,7 @@ pub(in crate::memory) type OnEmbedding<'a> = &'a dyn Fn(&dyn Fn() -> Option<Tens
 pub(super) struct Runner<'a> {
     pub(super) context: &'a ForwardContext,
     pub(super) block: &'a RecordedBlock,
-    code: &'a Code,
+    pub(super) code: &'a Code,
     pub(super) sizes: Rc<Sizes>,
     pub(super) values: Vec<Option<Tensor>>,
     /// Of each value that an upcast led to: the dtype before it.
@@ -42,8 +41,8 @@ pub(super) struct Runner<'a> {
     merged: Vec<((usize, usize), Tensor)>,
     /// Operators that may still run.
     pub(super) left: u64,
-    /// Products that Liger's kernel makes, as [`Code::gated_products`] has them.
-    pub(super) products: Vec<[usize; 4]>,
+    /// Products that Liger's kernel makes.
+    pub(super) products: Vec<GatedProduct>,
 }
 
 impl<'a> Runner<'a> {
@@ -66,8 +65,9 @@ impl<'a> Runner<'a> {
             stream,
             merged: Vec::new(),
             left: MOST_OPERATORS,
-            products: gated_products(context, block, code),
+            products: Vec::new(),
         };
+        runner.products = runner.gated_products();
         for (number, name) in code.takes.iter().enumerate() {
             let value = if name == RESIDUAL { x.cloned() } else { runner.taken(name) };
             runner.set(number, value);

@@ -1,20 +1,20 @@
 //! Liger's kernels in a recorded block: norms and products of gate and up, each in one kernel (liger-kernel 0.8.5).
 
-use super::super::weights::{NormWeights, RecordedBlock};
-use super::ForwardContext;
+use super::super::weights::NormWeights;
 use super::feed_forward::gated_mul;
 use super::norm::fused_rms_norm;
 use super::recorded::Runner;
 use crate::job::{fuses_gate, norm_in_place};
-use crate::model::{Code, NormKind, Op, Value};
-
-/// Products of a block that Liger's kernel makes; those of a tower stay as they are.
-pub(super) fn gated_products(context: &ForwardContext, block: &RecordedBlock, code: &Code) -> Vec<[usize; 4]> {
-    let applies = context.liger && !block.sees_images() && fuses_gate(&block.of.program.model_type);
-    if applies { code.gated_products() } else { Vec::new() }
-}
+use crate::model::{GatedProduct, NormKind, Op, Value};
 
 impl Runner<'_> {
+    /// Products of the block that Liger's kernel makes; those of a tower stay as they are.
+    pub(super) fn gated_products(&self) -> Vec<GatedProduct> {
+        let block = self.block;
+        let applies = self.context.liger && !block.sees_images() && fuses_gate(&block.of.program.model_type);
+        if applies { self.code.gated_products() } else { Vec::new() }
+    }
+
     /// Whether `module` is a norm that Liger's kernel computes.
     pub(super) fn norms_in_one(&self, module: usize) -> bool {
         self.context.liger && self.in_place(module).is_some()
@@ -45,16 +45,21 @@ impl Runner<'_> {
         run.iter().for_each(|op| self.free(op));
     }
 
-    /// Runs an operator as part of Liger's product of gate and up, where it is one: the activation is no operator of its own.
+    /// Runs an operator as part of Liger's product of gate and up, where it is one: what leads from the gate to the product is no
+    /// operator of its own.
     pub(super) fn fused_gate(&mut self, op: &Op) -> bool {
-        let Some([activation, product, gate, up]) =
-            self.products.iter().find(|known| known.iter().take(2).any(|number| *number == op.first)).copied()
-        else {
+        let is_of = |known: &&GatedProduct| {
+            op.first == known.activation || op.first == known.product || Some(op.first) == known.scaled
+        };
+        let Some(&GatedProduct { gate, up, scaled, activation, product }) = self.products.iter().find(is_of) else {
             return false;
         };
-        let Some(raw) = self.read(Value::Numbered(if op.first == activation { gate } else { activation })) else {
-            return false;
+        let read = match op.first {
+            made if made == product => activation,
+            made if made == activation => scaled.unwrap_or(gate),
+            _ => gate,
         };
+        let Some(raw) = self.read(Value::Numbered(read)) else { return false };
         let out = match self.read(Value::Numbered(up)).filter(|_| op.first == product) {
             Some(up) => gated_mul(self.context, &raw, &up),
             None => raw,
