@@ -37,6 +37,7 @@ const fn kind_of_note(note: &Note) -> usize {
         Note::PackedWeightsHeld => 15,
         Note::UnmatchedTargets { .. } => 16,
         Note::TorchScan { .. } => 17,
+        Note::Liger { .. } => 18,
     }
 }
 
@@ -102,7 +103,7 @@ fn notes_are_the_pages() {
         assert_eq!(json["notes"], serde_json::json!(said), "{plan}");
         kinds.extend(estimate.notes.iter().map(kind_of_note));
     }
-    assert_eq!(kinds, (0..18).collect());
+    assert_eq!(kinds, (0..19).collect());
 }
 
 /// What is wrong with a plan as it is read, or else once it is looked at.

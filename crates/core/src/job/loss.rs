@@ -1,7 +1,7 @@
 //! Which code computes the loss, and over how many tokens.
 
 use super::trainer::TrainerStep;
-use super::{AnswerLogits, Job};
+use super::{AnswerLogits, Job, liger};
 use crate::plan::{self, Dtype, Framework, LossType, Method, Plan, Problem, ProblemKind, Release, Task, TrainerName};
 
 /// How a language model's loss is computed.
@@ -49,7 +49,7 @@ impl LossImplementation {
         if trainer.fuses_lm_head() && plan.task == Task::Sft {
             // trl trainer/sft_trainer.py switches Liger's fused cross-entropy off: it would replace the same forward.
             Self::FusedLmHead
-        } else if plan.use_liger_kernel {
+        } else if plan.use_liger_kernel && (plan.task != Task::Sft || liger::fuses_loss(plan)) {
             Self::Liger
         } else if trainer.offers_chunked_nll() && plan.task == Task::Sft {
             let chosen = plan.policy.loss_type;

@@ -9,6 +9,7 @@ mod attention;
 mod four_bit;
 mod images;
 mod instances;
+mod liger;
 mod loss;
 mod models;
 mod numerics;
@@ -24,6 +25,10 @@ mod trainer;
 pub use attention::AttentionKernel;
 pub(crate) use four_bit::FusedGemm;
 pub use instances::Instance;
+pub(crate) use liger::{
+    applies as applies_liger, counts_all as counts_all_of_liger, fuses_gate, fuses_loss as fuses_liger_loss,
+    norm_in_place,
+};
 pub use loss::LossImplementation;
 pub(crate) use loss::{HeadPositions, LogitsMetrics, ShiftedLogits};
 pub use numerics::Numerics;

@@ -13,8 +13,8 @@ use super::sharding::{self, Elements, strategy};
 use super::task_use;
 use super::term::{Category, Term};
 use crate::gpu::HostMemory;
-use crate::job::{AttentionKernel, Job, Scheme};
-use crate::model::{self, KernelPackages, Reading, Recorded};
+use crate::job::{AttentionKernel, Job, Scheme, applies_liger, counts_all_of_liger, fuses_liger_loss};
+use crate::model::{self, FeedForward, KernelPackages, Reading, Recorded};
 use crate::plan::{Alternative, Method, ModelChoice, Plan, Task, unmatched_targets};
 use headroom_torch::allocator::Mode;
 
@@ -294,6 +294,14 @@ fn notes(job: &Job, step: &program::Step, host: &[HostAllocation]) -> Vec<Note> 
         notes.push(Note::FamilyNotMeasured { model_type: model_type.clone() });
     }
     notes.extend(model.recorded.as_ref().and_then(|recorded| torch_scan(recorded, job)));
+    if plan.use_liger_kernel {
+        let has_kernels = applies_liger(plan);
+        let has_experts = model.layers.iter().any(|run| matches!(run.layer.feed_forward, FeedForward::Experts(_)));
+        let is_counted = !has_experts && counts_all_of_liger(model_type);
+        if !has_kernels || !is_counted || (plan.task == Task::Sft && !fuses_liger_loss(plan)) {
+            notes.push(Note::Liger { has_kernels, model_type: model_type.clone() });
+        }
+    }
     let is_eager = job.attention == AttentionKernel::Eager;
     if plan.attn_implementation.name() == "sdpa" && !model.behaviour.supports_sdpa && is_eager {
         notes.push(Note::EagerOnly { model_type: model_type.clone() });

@@ -287,6 +287,13 @@ pub enum Note {
         /// Packages that are not installed, as keys of `software` in a plan; empty: what runs with kernels was not recorded.
         packages: Vec<&'static str>,
     },
+    /// `use_liger_kernel` has less of an effect than it says.
+    Liger {
+        /// liger-kernel has kernels for the class, not all of which are counted; if not, it changes nothing.
+        has_kernels: bool,
+        /// The class.
+        model_type: String,
+    },
     /// bitsandbytes leaves embeddings, head and norms unquantised; with upcast they are fp32.
     UnquantizedParts {
         /// Bytes of what stays unquantised.

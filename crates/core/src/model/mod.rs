@@ -16,8 +16,8 @@ pub use catalogue::{CatalogueModel, catalogue, find};
 pub use config::ConfigError;
 pub use families::known_model_types;
 pub(crate) use program::{
-    Action, Attend, Autocast, Block, CAUSAL_MASK, Code, Held, Input, KernelPackages, Op, Owner, RESIDUAL, Region,
-    Repeat, SLIDING_MASK, Value, Way,
+    Action, Attend, Autocast, Block, CAUSAL_MASK, Code, GatedProduct, Held, Input, KernelPackages, Op, Owner, RESIDUAL,
+    Region, Repeat, SLIDING_MASK, Value, Way,
 };
 pub(crate) use program::{BatchImages, BatchSizes};
 pub use program::{Program, ProgramError, Programs, Recorded};

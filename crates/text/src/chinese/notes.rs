@@ -32,6 +32,12 @@ pub(super) fn note(note: &Note) -> String {
         Note::TorchScan { .. } => {
             "状态空间层或线性注意力层按 PyTorch 自带算子计算。若安装了对应的内核（mamba-ssm、causal-conv1d、flash-linear-attention），显存会更少，序列越长差距越大；这种情形尚未建模。".to_owned()
         }
+        Note::Liger { has_kernels: false, model_type } => {
+            format!("liger-kernel 没有“{model_type}”的内核：use_liger_kernel 不起作用。")
+        }
+        Note::Liger { has_kernels: true, model_type } => {
+            format!("liger-kernel 用于“{model_type}”的内核未全部计入：实际占用更少。")
+        }
         Note::Fsdp2OffloadsAll => {
             "FSDP2 要么全部卸载，要么不卸载：CPUOffloadPolicy 把参数、梯度和优化器状态都放在主机内存。".to_owned()
         }

@@ -36,6 +36,12 @@ pub(super) fn note(note: &Note) -> String {
             "Its state-space or linear-attention layers are counted as PyTorch's own operators run them. With kernels for them (mamba-ssm, causal-conv1d, flash-linear-attention) a step takes less, by much with long sequences; that is not modelled yet."
                 .to_owned()
         }
+        Note::Liger { has_kernels: false, model_type } => {
+            format!("liger-kernel has no kernels for “{model_type}”: use_liger_kernel changes nothing.")
+        }
+        Note::Liger { has_kernels: true, model_type } => {
+            format!("Not all of liger-kernel's kernels for “{model_type}” are counted: a step takes less than said.")
+        }
         Note::Fsdp2OffloadsAll => {
             "FSDP2 offloads all or nothing: CPUOffloadPolicy keeps parameters, gradients and optimizer state in host memory."
                 .to_owned()

@@ -1,7 +1,7 @@
 //! What each lever does to a plan.
 
-use super::{Lever, instances, liger};
-use crate::job::{Job, LossImplementation, adapter_dtype, reference_kind};
+use super::{Lever, instances};
+use crate::job::{Job, LossImplementation, adapter_dtype, fuses_liger_loss, reference_kind};
 use crate::plan::{
     AdapterDtype, AttnImplementation, Dtype, EmbeddingLoss, Framework, GpuChoice, LossType, Method, MixedPrecision,
     ModelChoice, Offload, Optimizer, Plan, ReferenceKind, TargetModules, Task, Trainer, TrainerName,
@@ -178,7 +178,7 @@ impl Lever {
                 let fuses_loss = has_loss(changed, LossImplementation::Liger);
                 let loss_changes = fuses_loss && !has_loss(plan, LossImplementation::Liger);
                 let wanted = if self == Self::Liger { loss_changes } else { !fuses_loss };
-                wanted && plan.task == Task::Sft && liger::fuses_loss(plan)
+                wanted && plan.task == Task::Sft && fuses_liger_loss(plan)
             }
             Self::ChunkedLoss => {
                 changed.policy.loss_type = LossType::ChunkedNll.into();

@@ -3,7 +3,6 @@
 mod candidates;
 mod change;
 mod instances;
-mod liger;
 
 pub(super) use candidates::{candidates, mini_batches, shardings, shorter, smaller_batches, smaller_model};
 pub use change::has_wide_adapters;

@@ -82,7 +82,7 @@ pub(in crate::memory) fn run_mlp(
 
 /// Liger's SwiGLU: one kernel that keeps gate and up, and writes their gradients over them
 /// (liger_kernel/ops/swiglu.py).
-fn gated_mul(context: &ForwardContext, gate: &Tensor, up: &Tensor) -> Tensor {
+pub(super) fn gated_mul(context: &ForwardContext, gate: &Tensor, up: &Tensor) -> Tensor {
     let label = context.label(Term::FeedForwardActivations, "product");
     custom(
         &context.tape,

@@ -108,7 +108,7 @@ fn weigh(context: &ForwardContext, norm: &NormWeights, name: &str, x: Tensor) ->
 
 /// Liger's RMSNorm (liger-kernel 0.8 ops/rms_norm.py): one kernel that keeps its input and one fp32 a row; backward
 /// writes over the gradient it gets unless the family needs that gradient again (`in_place=False` for Gemma).
-fn fused_rms_norm(context: &ForwardContext, norm: &NormWeights, x: &Tensor, in_place: bool) -> Tensor {
+pub(super) fn fused_rms_norm(context: &ForwardContext, norm: &NormWeights, x: &Tensor, in_place: bool) -> Tensor {
     let mut inputs = vec![x];
     inputs.extend(&norm.weight);
     let label = context.label(Term::NormOutputs, &norm.name);

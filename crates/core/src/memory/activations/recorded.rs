@@ -12,8 +12,8 @@ use super::merged_weight::merged;
 use super::tower_attention::{TowerMask, in_pieces};
 use crate::job::AttentionKernel;
 use crate::model::{
-    Action, Attend, Attention, Autocast, CAUSAL_MASK, Code, Op, Projection as Kind, RESIDUAL, Region, SLIDING_MASK,
-    Value,
+    Action, Attend, Attention, Autocast, CAUSAL_MASK, Code, GatedProduct, Op, Projection as Kind, RESIDUAL, Region,
+    SLIDING_MASK, Value,
 };
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -27,8 +27,8 @@ pub(in crate::memory) type OnEmbedding<'a> = &'a dyn Fn(&dyn Fn() -> Option<Tens
 /// A block while it runs.
 pub(super) struct Runner<'a> {
     pub(super) context: &'a ForwardContext,
-    block: &'a RecordedBlock,
-    code: &'a Code,
+    pub(super) block: &'a RecordedBlock,
+    pub(super) code: &'a Code,
     pub(super) sizes: Rc<Sizes>,
     pub(super) values: Vec<Option<Tensor>>,
     /// Of each value that an upcast led to: the dtype before it.
@@ -41,6 +41,8 @@ pub(super) struct Runner<'a> {
     merged: Vec<((usize, usize), Tensor)>,
     /// Operators that may still run.
     pub(super) left: u64,
+    /// Products that Liger's kernel makes.
+    pub(super) products: Vec<GatedProduct>,
 }
 
 impl<'a> Runner<'a> {
@@ -63,7 +65,9 @@ impl<'a> Runner<'a> {
             stream,
             merged: Vec::new(),
             left: MOST_OPERATORS,
+            products: Vec::new(),
         };
+        runner.products = runner.gated_products();
         for (number, name) in code.takes.iter().enumerate() {
             let value = if name == RESIDUAL { x.cloned() } else { runner.taken(name) };
             runner.set(number, value);
@@ -157,6 +161,7 @@ impl<'a> Runner<'a> {
             let (run, others) = rest.split_at(count.max(1));
             match (first.module, on_embedding) {
                 (Some(module), Some((table, look_up))) if module == table => self.embed(run, look_up),
+                (Some(module), _) if self.norms_in_one(module) => self.fused_norm(module, run),
                 (Some(module), _) if self.context.zero3.is_some() && !matches!(first.action, Action::Linear(_)) => {
                     self.scoped(module, run);
                 }
@@ -215,13 +220,22 @@ impl<'a> Runner<'a> {
         match &op.action {
             Action::Linear(shape) => self.linear(op, *shape),
             Action::Attention(attend) => self.attention(op, attend),
-            Action::Operator(operator) => self.operator(op, operator),
+            Action::Operator(operator) => {
+                if !self.fused_gate(op) {
+                    self.operator(op, operator);
+                }
+            }
             Action::Repeat(repeat) => self.repeat(repeat),
         }
         self.leaves(op);
         if self.code.attends_until == Some(op.first) {
             self.cache_keys();
         }
+        self.free(op);
+    }
+
+    /// Gives back what goes right after an operator.
+    pub(super) fn free(&mut self, op: &Op) {
         for freed in &op.frees {
             self.values.get_mut(*freed).into_iter().for_each(|value| drop(value.take()));
             self.free_list(*freed);

@@ -243,7 +243,45 @@ pub(crate) const CAUSAL_MASK: &str = "causal_mask";
 /// The same with a window.
 pub(crate) const SLIDING_MASK: &str = "sliding_mask";
 
+/// A product of a gate's activation and another projection, by the numbers of what its operators make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct GatedProduct {
+    pub(crate) gate: usize,
+    pub(crate) up: usize,
+    /// The gate times a constant, where that is what the activation reads.
+    pub(crate) scaled: Option<usize>,
+    pub(crate) activation: usize,
+    pub(crate) product: usize,
+}
+
 impl Code {
+    /// Every product of a gate's activation and another projection.
+    pub(crate) fn gated_products(&self) -> Vec<GatedProduct> {
+        let made = |number: usize| self.ops.iter().find(|op| op.first == number);
+        let projected = |number: usize| made(number).is_some_and(|op| matches!(op.action, Action::Linear(_)));
+        let product = |activation: &Op| {
+            let [Value::Numbered(read)] = *activation.inputs.as_slice() else { return None };
+            let scaled = made(read).filter(|op| op.sign == Sign::Product && op.module.is_none());
+            let (gate, scaled) = match scaled.map(|op| op.inputs.as_slice()) {
+                Some([Value::Numbered(gate)]) => (*gate, Some(read)),
+                _ => (read, None),
+            };
+            let (product, up) = self.ops.iter().find_map(|op| match (op.sign, op.inputs.as_slice()) {
+                (Sign::Product, [Value::Numbered(one), Value::Numbered(other)]) if *one == activation.first => {
+                    Some((op.first, *other))
+                }
+                (Sign::Product, [Value::Numbered(one), Value::Numbered(other)]) if *other == activation.first => {
+                    Some((op.first, *one))
+                }
+                _ => None,
+            })?;
+            let found = GatedProduct { gate, up, scaled, activation: activation.first, product };
+            (projected(gate) && projected(up)).then_some(found)
+        };
+        let activations = self.ops.iter().filter(|op| op.sign == Sign::Gate && op.module.is_none());
+        activations.filter_map(product).collect()
+    }
+
     /// Numbers of the values that the layer's own operators read, or that it gives.
     pub(super) fn numbers_read(&self) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();

@@ -27,8 +27,8 @@ use serde_json::{Map, Value as Json};
 
 use super::structure::ModelPart;
 pub(crate) use block::{
-    Action, Attend, Autocast, Block, CAUSAL_MASK, Code, Held, KernelPackages, Op, Owner, Parameter, RESIDUAL, Repeat,
-    SLIDING_MASK, Value, Way,
+    Action, Attend, Autocast, Block, CAUSAL_MASK, Code, GatedProduct, Held, KernelPackages, Op, Owner, Parameter,
+    RESIDUAL, Repeat, SLIDING_MASK, Value, Way,
 };
 use expression::{Expression, LENGTH, Names};
 pub use library::Programs;

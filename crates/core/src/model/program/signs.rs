@@ -14,6 +14,10 @@ pub(super) enum Sign {
     Power,
     /// A tensor of zeros.
     Zeros,
+    /// The activation of a gate.
+    Gate,
+    /// A product of two tensors.
+    Product,
     Other,
 }
 
@@ -28,6 +32,8 @@ impl Sign {
             "relu" => Self::Relu,
             "pow" | "square" => Self::Power,
             "zeros" => Self::Zeros,
+            "silu" | "gelu" => Self::Gate,
+            "mul" => Self::Product,
             _ => Self::Other,
         }
     }
