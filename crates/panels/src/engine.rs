@@ -114,9 +114,9 @@ const FIRST: usize = 11;
 
 /// All panels, the first ones first. Those of a tab that is not open are neither drawn nor on the page.
 const PLACES: [Place; 35] = [
-    // Cheap, and where the first Tab goes: a reader who tabs before it stands would start behind it.
-    always("skip", frame::skip_link),
     planning("form", form::panel),
+    // Where the first Tab goes: a reader who tabs before it stands would start behind it.
+    always("skip", frame::skip_link),
     planning("verdict", result::verdict),
     planning("verdict-line", result::verdict_line),
     always("link-problems", frame::link_problems),

@@ -1,5 +1,7 @@
 //! Names of what is allocated, the category each counts in, and the source of its formula.
 
+use crate::model::Region;
+
 /// Where a byte is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Category {
@@ -228,3 +230,20 @@ terms! {
 }
 
 serialize_by_name!(Category, Term);
+
+impl Term {
+    /// What tensors of a recorded layer's part count as; `projected`: what a linear layer makes.
+    pub(in crate::memory) fn of_region(region: Region, projected: bool) -> Self {
+        match region {
+            Region::Residual | Region::Embedding => Self::ResidualStream,
+            Region::Norm if projected => Self::NormOutputs,
+            Region::Norm => Self::NormalizedValues,
+            Region::Attention => Self::QueryKeyValue,
+            Region::AttentionOutput => Self::AttentionOutput,
+            Region::FeedForward => Self::FeedForwardActivations,
+            Region::Router => Self::RouterActivations,
+            Region::Experts => Self::ExpertActivations,
+            Region::Other => Self::FeedForwardActivations,
+        }
+    }
+}

@@ -292,9 +292,11 @@ impl<'a> Runner<'a> {
         let input = op.inputs.first().and_then(|input| self.read(*input));
         let (Some(x), Some(module)) = (input, op.module) else { return };
         let out = match self.block.owners.get(module) {
-            Some(OwnerWeights::Linear(projection)) => projection.run(self.context, &x, term(op.region, true)),
+            Some(OwnerWeights::Linear(projection)) => {
+                projection.run(self.context, &x, Term::of_region(op.region, true))
+            }
             Some(OwnerWeights::Bare(_)) => match self.plain(module) {
-                Some(projection) => projection.run(self.context, &x, term(op.region, true)),
+                Some(projection) => projection.run(self.context, &x, Term::of_region(op.region, true)),
                 None => return,
             },
             None => return,
@@ -432,23 +434,8 @@ impl<'a> Runner<'a> {
         let term = match op.region {
             Region::Norm if operator.kernel.is_cast() => Term::NormInputs,
             Region::Norm if shape.width() == 1 => Term::NormStatistics,
-            region => term(region, false),
+            region => Term::of_region(region, false),
         };
         self.context.label(term, name.unwrap_or_default())
-    }
-}
-
-/// What tensors of a part of a layer count as.
-fn term(region: Region, projected: bool) -> Term {
-    match region {
-        Region::Residual | Region::Embedding => Term::ResidualStream,
-        Region::Norm if projected => Term::NormOutputs,
-        Region::Norm => Term::NormalizedValues,
-        Region::Attention => Term::QueryKeyValue,
-        Region::AttentionOutput => Term::AttentionOutput,
-        Region::FeedForward => Term::FeedForwardActivations,
-        Region::Router => Term::RouterActivations,
-        Region::Experts => Term::ExpertActivations,
-        Region::Other => Term::FeedForwardActivations,
     }
 }
