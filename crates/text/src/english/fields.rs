@@ -243,7 +243,7 @@ pub(super) static FURTHER: FurtherFields = FurtherFields {
     dp_replicate_size: field(
         "Copies of the sharded model",
         "",
-        "HSDP, accelerate's dp_replicate_size: each is sharded over num_gpus / copies; of FSDP1's hybrid strategies one a machine.",
+        "HSDP, accelerate's dp_replicate_size: each copy is sharded over num_gpus / copies GPUs; FSDP1's hybrid strategies make one per machine.",
     ),
     host_memory_gib: field(
         "Memory of the hosts",
