@@ -8,7 +8,12 @@ impl Stream {
     /// The stream that the model computes on, PyTorch's default.
     pub const COMPUTE: Self = Self(0);
 
-    /// The `number`th stream beside it, from 1.
+    /// Not a stream but memory of its own kind, apart from all streams: a pool (`torch.cuda.MemPool`) whose pages go back to
+    /// the driver as soon as they are freed, and whose owner empties the cache before it takes them (vLLM's
+    /// device_allocator/cumem.py `CuMemAllocator`).
+    pub const UNCACHED: Self = Self(7);
+
+    /// The `number`th stream beside it, from 1 to 6.
     pub const fn side(number: u8) -> Self {
         Self(number)
     }

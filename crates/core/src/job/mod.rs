@@ -34,6 +34,7 @@ pub(crate) use loss::{HeadPositions, LogitsMetrics, ShiftedLogits};
 pub use numerics::Numerics;
 pub(crate) use numerics::adapter_dtype;
 pub(crate) use pairs::{AnswerCopies, AnswerLogits, ChosenLoss};
+pub(crate) use policy::ENGINE_DTYPE;
 pub use sharding::{FlatStrategy, Scheme, Sharding};
 pub use trainer::{Accelerate, TrainerStep};
 

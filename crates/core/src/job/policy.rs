@@ -1,7 +1,11 @@
 //! What a reinforcement trainer's step does around its update.
 
 use super::Job;
-use crate::plan::{RolloutEngine, Task, TrainerName};
+use crate::plan::{Dtype, Method, RolloutEngine, Task, TrainerName};
+
+/// What a rollout engine's weights are in: a checkpoint's own 16 bits, and 16 bits where it is in fp32 (vllm config/model.py
+/// `_resolve_auto_dtype`; trainers name no dtype). In which dtype the policy trains makes no difference to it.
+pub(crate) const ENGINE_DTYPE: Dtype = Dtype::Bfloat16;
 
 impl Job {
     /// Whether the policy's log-probabilities are taken once more, without a gradient, before the update.
@@ -46,6 +50,14 @@ impl Job {
         let keeps = self.trainer.name() == TrainerName::Trl && !self.trainer.is_trl_since(1, 0);
         let share = self.model.param_count().div_ceil(rollout.tensor_parallel_size());
         (sleeps && keeps).then(|| share.saturating_mul(self.plan.num_gpus.max(1)))
+    }
+
+    /// Whether the engine's linears are quantised to 4 bits as they are loaded: TRL asks vLLM to where the policy's are
+    /// (generation/vllm_generation.py, `quantization = "bitsandbytes"`).
+    pub(crate) fn quantizes_engine(&self) -> bool {
+        let plan = &self.plan;
+        let four_bit = plan.method == Method::Qlora && plan.quantization.bits == 4;
+        four_bit && plan.rollout.engine() == RolloutEngine::Vllm && self.trainer.name() == TrainerName::Trl
     }
 
     /// Whether PPO keeps the scores of generation and takes log-probabilities from them.

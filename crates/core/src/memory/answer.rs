@@ -13,7 +13,7 @@ use super::sharding::{self, Elements, strategy};
 use super::task_use;
 use super::term::{Category, Term};
 use crate::gpu::HostMemory;
-use crate::job::{AttentionKernel, Job, Scheme, applies_liger, counts_all_of_liger, fuses_liger_loss};
+use crate::job::{AttentionKernel, ENGINE_DTYPE, Job, Scheme, applies_liger, counts_all_of_liger, fuses_liger_loss};
 use crate::model::{self, FeedForward, KernelPackages, Reading, Recorded};
 use crate::plan::{Alternative, Method, ModelChoice, Plan, Task, unmatched_targets};
 use headroom_torch::allocator::Mode;
@@ -78,7 +78,7 @@ fn answer(job: &Job, with_rows: bool) -> Estimate {
         step.on_host.iter().map(paged).collect()
     };
     if let Some(engine) = job.sleeping_engine() {
-        host.push(sharding::sleeping_weights(engine, job.numerics.weights.bytes()));
+        host.push(sharding::sleeping_weights(engine, ENGINE_DTYPE.bytes()));
     }
     host.extend(host::activations(&step.activations_on_host, plan.num_gpus));
     Estimate {

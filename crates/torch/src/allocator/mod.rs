@@ -21,7 +21,7 @@ mod sizes;
 
 use crate::stream::Stream;
 use crate::tape::rounded;
-use blocks::{Blocks, NONE, PoolId, State};
+use blocks::{Block, Blocks, NONE, PoolId, State};
 use sizes::{MIN_BLOCK, SMALL_SIZE, segment_size};
 use std::num::NonZeroU32;
 
@@ -97,11 +97,15 @@ impl Allocator {
         }
     }
 
-    /// Takes `bytes` on a stream.
+    /// Takes `bytes` on a stream. Before [`Stream::UNCACHED`] takes them the cache is emptied, as TRL does before an engine
+    /// wakes (generation/vllm_generation.py `sync_weights`).
     ///
     /// # Errors
     /// [`OutOfMemory`].
     pub fn allocate(&mut self, bytes: u64, stream: Stream) -> Result<BlockId, OutOfMemory> {
+        if stream == Stream::UNCACHED {
+            self.empty_cache();
+        }
         self.process_events();
         let size = rounded(bytes).max(MIN_BLOCK);
         let small = size <= SMALL_SIZE;
@@ -153,10 +157,15 @@ impl Allocator {
         Ok(())
     }
 
-    /// Gives a block back to its pool.
+    /// Gives a block back to its pool; one of [`Stream::UNCACHED`] back to the device, with all that is wholly free: vLLM's
+    /// sleep ends with `torch.cuda.empty_cache()` (device_allocator/cumem.py `CuMemAllocator.sleep`).
     pub fn free(&mut self, block: BlockId) {
-        self.allocated -= self.blocks.get(block.place()).size;
+        let &Block { size, pool, .. } = self.blocks.get(block.place());
+        self.allocated -= size;
         self.blocks.release(block.place());
+        if pool.stream == Stream::UNCACHED {
+            self.empty_cache();
+        }
     }
 
     /// Gives a block back that `record_stream` was called on: it is free once the other streams have reached the events

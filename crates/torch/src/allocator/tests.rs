@@ -171,6 +171,23 @@ fn segments_of_every_stream_go_back_before_a_request_fails() {
 }
 
 #[test]
+fn a_pool_of_its_own_takes_no_cached_segment_and_leaves_none() {
+    for mode in [Mode::Default, Mode::Expandable] {
+        let mut device = device(mode, 100 * MIB);
+        let compute = device.allocate(60 * MIB, Stream::COMPUTE).unwrap();
+        device.free(compute);
+        // The cache is emptied first: both would not fit.
+        let engine = device.allocate(80 * MIB, Stream::UNCACHED).unwrap();
+        assert_eq!(device.allocated(), 80 * MIB, "{mode:?}");
+        assert!(device.allocate(60 * MIB, Stream::COMPUTE).is_err(), "{mode:?}");
+        device.free(engine);
+        assert_eq!((device.allocated(), device.reserved), (0, 0), "{mode:?}");
+        device.pass(90 * MIB, Stream::UNCACHED).unwrap();
+        assert_eq!(device.reserved, 0, "{mode:?}");
+    }
+}
+
+#[test]
 fn a_block_that_another_stream_has_read_is_free_at_the_next_request() {
     let mut device = device(Mode::Default, GIB);
     let read = device.allocate(40 * MIB, Stream::COMPUTE).unwrap();
