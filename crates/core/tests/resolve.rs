@@ -131,6 +131,11 @@ fn contradictions_are_told_with_the_fix() {
             json!({"torch_dtype": "float32", "zero_stage": 2, "distributed": {"grad_accum_dtype": "bfloat16"}}),
             "distributed.grad_accum_dtype: contradicts torch_dtype; set distributed.grad_accum_dtype to float32",
         ),
+        (
+            json!({"trainer": {"name": "trl"}, "task": "grpo", "method": "qlora", "quantization": {"bits": 8},
+                "per_device_train_batch_size": 8, "rollout": {"engine": "vllm", "vllm_mode": "colocate"}}),
+            "quantization.bits: contradicts rollout.engine; set quantization.bits to 4",
+        ),
         (json!({"offload_optimizer": "cpu"}), "zero_stage: contradicts offload_optimizer; set zero_stage to 2"),
         (
             json!({"offload_optimizer": "cpu", "offload_param": "cpu"}),

@@ -3,7 +3,7 @@
 use super::modules::{adapts_table, targets_head, unties_head};
 use super::{
     AttentionKernel, AttnImplementation, Auto, Dtype, EmbeddingLoss, Framework, LossType, Method, MixedPrecision,
-    Offload, Plan, Problem, ProblemKind, ReferenceKind, Release, ShardingStrategy, Task, TrainerName,
+    Offload, Plan, Problem, ProblemKind, ReferenceKind, Release, RolloutEngine, ShardingStrategy, Task, TrainerName,
 };
 use crate::gpu::Gpu;
 use crate::model::{Model, ModelKind, ModelPart, ModuleKind, Role};
@@ -146,7 +146,7 @@ fn adapted_ends(plan: &Plan, model: &Model, fuses_lm_head: bool) -> Option<Probl
 /// Those that no model and no GPU can change.
 pub(super) fn within(plan: &Plan) -> Vec<Problem> {
     // Functions, not their answers: advice asks about hundreds of plans, and most have nothing to move.
-    const RULES: [fn(&Plan) -> Option<Problem>; 15] = [
+    const RULES: [fn(&Plan) -> Option<Problem>; 16] = [
         super::trainer::unmodelled,
         reference,
         policy_loss,
@@ -155,6 +155,7 @@ pub(super) fn within(plan: &Plan) -> Vec<Problem> {
         sharding,
         hybrid,
         quantized_base,
+        quantized_engine,
         optimizer_offload,
         optimizer,
         compiled,
@@ -294,6 +295,15 @@ fn quantized_base(plan: &Plan) -> Option<Problem> {
         Some(dtype) if dtype == plan.torch_dtype => None,
         _ => contradiction(STORAGE, "torch_dtype", plan.torch_dtype.name()),
     }
+}
+
+/// TRL stops before it makes an engine for a base in 8 bits: vLLM quantises to 4 alone as it loads
+/// (generation/vllm_generation.py).
+fn quantized_engine(plan: &Plan) -> Option<Problem> {
+    let makes_one = plan.is_reinforcement() && plan.rollout.is_colocated();
+    let is_trls = plan.trainer.name == TrainerName::Trl && plan.rollout.engine() == RolloutEngine::Vllm;
+    let eight_bit = plan.method == Method::Qlora && plan.quantization.bits == 8;
+    if makes_one && is_trls && eight_bit { contradiction("quantization.bits", "rollout.engine", "4") } else { None }
 }
 
 fn optimizer_offload(plan: &Plan) -> Option<Problem> {

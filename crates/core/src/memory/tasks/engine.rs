@@ -102,3 +102,48 @@ fn captured(plan: &Plan, model: &Model) -> Shape {
     let hidden = model.hidden_size.saturating_mul(4);
     dims(&[(Sym::LargestCapture, LARGEST_CAPTURE), (Sym::CapturedWidth, hidden.saturating_add(widest / tp))])
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::memory::{Estimate, estimate_replayed};
+
+    /// GRPO of Qwen2.5-7B as TRL runs it on one GPU of 80 GB, its weights in fp32 as TRL loads them by name.
+    fn with_engine(more: &str) -> Estimate {
+        let json = [
+            r#"{"model": "Qwen/Qwen2.5-7B", "trainer": {"name": "trl", "version": "1.16.0"}, "task": "grpo", "num_gpus": 1,
+                "gpu": "a100-80gb-sxm", "rollout": {"engine": "vllm", "vllm_mode": "colocate""#,
+            more,
+            "}",
+        ];
+        estimate_replayed(&Job::resolve(&Plan::from_json(&json.concat()).unwrap()).unwrap())
+    }
+
+    fn weights_of(estimate: &Estimate) -> u64 {
+        let rows = estimate.allocations.iter().filter(|row| row.term == Term::EngineWeights);
+        rows.flat_map(|row| &row.phases).map(|(_, bytes)| *bytes).max().unwrap()
+    }
+
+    #[test]
+    fn an_engine_that_sleeps_needs_no_more_than_one_that_stands() {
+        let standing = with_engine(r#"}, "method": "lora""#);
+        let sleeping = with_engine(r#", "vllm_enable_sleep_mode": true}, "method": "lora""#);
+        assert!(sleeping.peak.required_bytes < standing.peak.required_bytes);
+        assert_eq!(weights_of(&sleeping), weights_of(&standing));
+        // The pages of a sleeping engine are the driver's again: what trains is met by what the GPU has.
+        assert!(sleeping.failure.is_none(), "{:?}", sleeping.failure);
+    }
+
+    #[test]
+    fn its_weights_are_in_16_bits_and_over_a_4_bit_base_in_4() {
+        let plain = with_engine(r#"}, "method": "lora""#);
+        let policy = plain.param_count - plain.trainable_count;
+        assert!(weights_of(&plain).abs_diff(2 * policy) < 1 << 20);
+        let quantised = with_engine(r#"}, "method": "qlora""#);
+        // Embeddings and head of 152,064 rows of 3,584 stay in 16 bits.
+        let ends = 2 * 152_064 * 3584;
+        let expected = 2 * ends + (policy - ends) * 9 / 16;
+        assert!(weights_of(&quantised).abs_diff(expected) < expected / 500);
+    }
+}
