@@ -402,15 +402,23 @@ fn without_each(before: &Job, levers: Vec<Lever>, oracle: &dyn FitOracle, needle
 const MIN_SHOWN_SAVING_BYTES: i64 = 1 << 20;
 
 /// The stages with those that save nothing in their place behind the others of their level, where they may well save
-/// something: the peak moves to another phase as levers are pulled.
+/// something: the peak moves to another phase as levers are pulled. Those that take memory for speed there too come last of
+/// all: what ZeRO-1 takes and gains where ZeRO-3 was is shown of the weights that train, not of those that LoRA freezes next.
 fn savers_first(before: &Job, stages: Vec<Stage>, oracle: &dyn FitOracle) -> Vec<Stage> {
-    let mut order: Vec<(Level, bool, Lever)> = stages
-        .iter()
-        .map(|stage| (stage.lever.level(), stage.saved_bytes < MIN_SHOWN_SAVING_BYTES, stage.lever))
-        .collect();
-    order::sort(&mut order, |a, b| (a.0, a.1).cmp(&(b.0, b.1)));
-    let levers: Vec<Lever> = order.into_iter().map(|(.., lever)| lever).collect();
-    let reached = pulled(before, &levers);
-    let same = reached.is_some() && reached.as_ref().map(Job::plan) == stages.last().map(|stage| &stage.plan);
-    if same { waterfall(before, &levers, oracle) } else { stages }
+    let saves = |stage: &Stage| stage.saved_bytes >= MIN_SHOWN_SAVING_BYTES;
+    let takes = |stage: &Stage| stage.saved_bytes <= -MIN_SHOWN_SAVING_BYTES;
+    let reordered = |key: &dyn Fn(&Stage) -> (bool, Level, bool)| {
+        let mut order: Vec<_> = stages.iter().map(|stage| (key(stage), stage.lever)).collect();
+        order::sort(&mut order, |a, b| a.0.cmp(&b.0));
+        let levers: Vec<Lever> = order.into_iter().map(|(_, lever)| lever).collect();
+        let reached = pulled(before, &levers)?;
+        let same = Some(reached.plan()) == stages.last().map(|stage| &stage.plan);
+        same.then(|| waterfall(before, &levers, oracle))
+    };
+    let count = stages.iter().filter(|stage| takes(stage)).count();
+    let takers_last =
+        if count == 0 { None } else { reordered(&|stage| (takes(stage), stage.lever.level(), !saves(stage))) };
+    let by_level = || reordered(&|stage| (false, stage.lever.level(), !saves(stage)));
+    let found = takers_last.filter(|found| found.iter().rev().take(count).all(takes)).or_else(by_level);
+    found.unwrap_or(stages)
 }

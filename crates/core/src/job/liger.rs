@@ -1,7 +1,7 @@
 //! Which classes Liger's kernels stand in for, and whose loss they compute in chunks.
 
 use crate::model;
-use crate::plan::{ModelChoice, Plan};
+use crate::plan::{ModelChoice, Plan, stacks_experts};
 
 /// Model types for which liger-kernel 0.8.5 fuses the head with the loss (`MODEL_TYPE_TO_APPLY_LIGER_FN` in
 /// transformers/monkey_patch.py, where `fused_linear_cross_entropy` is on by default).
@@ -92,7 +92,29 @@ pub(crate) fn norm_in_place(model_type: &str, name: &str) -> Option<bool> {
 
 /// Whether Liger's kernel multiplies gate and up of a class's feed-forward parts.
 pub(crate) fn fuses_gate(model_type: &str) -> bool {
-    !matches!(model_type, "nemotron" | "gpt_oss" | "deepseek_v4")
+    // Of Hunyuan's mixtures the experts alone are patched, not the shared one beside them.
+    !matches!(model_type, "nemotron" | "gpt_oss" | "deepseek_v4" | "hunyuan_v1_moe")
+}
+
+/// Whether one function of Liger's runs the stacked experts of a model of the class `model_type` (what
+/// transformers/monkey_patch.py puts `LigerExperts` in place of, with transformers 5).
+pub(crate) fn fuses_experts(plan: &Plan, model_type: &str) -> bool {
+    let is_patched = matches!(
+        model_type,
+        "mixtral"
+            | "qwen3_moe"
+            | "qwen3_vl_moe"
+            | "qwen3_vl_moe_text"
+            | "glm4v_moe"
+            | "glm4v_moe_text"
+            | "qwen3_next"
+            | "qwen3_5_moe"
+            | "qwen3_5_moe_text"
+            | "hunyuan_v1_moe"
+            | "deepseek_v2"
+            | "deepseek_v3"
+    );
+    is_patched && applies(plan) && stacks_experts(plan)
 }
 
 /// Whether all that Liger's kernels do for a class without experts is counted: not where gate and up are one projection.

@@ -17,7 +17,7 @@ use super::sizes::Sizes;
 use super::term::Term;
 use super::weights::{LayerWeights, LoadedModel, RecordedBlock};
 use crate::gpu::multiprocessors;
-use crate::job::{Job, Sharding, applies_liger};
+use crate::job::{Job, Sharding, applies_liger, fuses_experts};
 use crate::model::{BatchSizes, Block, Input, Model, ModelKind, Recorded};
 use crate::plan::{AttnImplementation, Auto, Release, Task};
 use std::cell::{Cell, RefCell};
@@ -58,6 +58,7 @@ pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> For
         padded: job.padded || behaviour.always_masks,
         expand_kv,
         liger: applies_liger(plan),
+        liger_experts: fuses_experts(plan, &job.model.model_type),
         fuses_adapters: job.trainer.fuses_adapters(plan),
         fused_gemm: job.fused_gemm(),
         cache: (training && job.trains_with_cache()).then(RefCell::default),

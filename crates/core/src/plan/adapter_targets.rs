@@ -145,7 +145,7 @@ fn adapts_all_linear(plan: &Plan) -> bool {
 
 /// Whether routed experts are stacked in bare parameters: since transformers 5. Trainers that shipped with transformers 4.57
 /// have it unless the plan says otherwise.
-fn stacks_experts(plan: &Plan) -> bool {
+pub(crate) fn stacks_experts(plan: &Plan) -> bool {
     let five = Release::new(5, 0, 0);
     match plan.software.transformers.as_deref().and_then(Release::parse) {
         Some(given) => given >= five,

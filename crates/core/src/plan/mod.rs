@@ -46,7 +46,7 @@ pub use rollout::{KvCacheDtype, LossType, LossTypes, PolicyUpdate, Rollout, Roll
 pub use table::{field, fields};
 pub use trainer::{Release, Trainer};
 
-pub(crate) use adapter_targets::AdapterTargets;
+pub(crate) use adapter_targets::{AdapterTargets, stacks_experts};
 pub(crate) use leaf::shortened;
 pub(crate) use modules::unties_head;
 

@@ -54,6 +54,8 @@ pub(in crate::memory) struct ForwardContext {
     pub(in crate::memory) expand_kv: Option<bool>,
     /// Liger's kernels stand in for norms, SwiGLU and loss.
     pub(in crate::memory) liger: bool,
+    /// Liger's function stands in for stacked experts.
+    pub(in crate::memory) liger_experts: bool,
     /// axolotl's kernels run adapted projections of one input together.
     pub(in crate::memory) fuses_adapters: bool,
     /// bitsandbytes may multiply without a dequantised copy (0.50 and later).

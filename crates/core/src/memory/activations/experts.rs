@@ -10,6 +10,7 @@ use super::super::weights::{BaseWeight, LayerWeights, Projection};
 use super::ForwardContext;
 use super::biased_experts::run_biased_experts;
 use super::feed_forward::{activate, run_mlp};
+use super::liger_experts::{Stacked, fused_experts};
 use super::merged_weight::{ExpertWeights, merged};
 use crate::model::{Experts, ExpertsForm, Mlp, Role};
 
@@ -29,7 +30,8 @@ pub(in crate::memory) fn run_experts(
     let (weights, order) = route(context, layer, experts, x, visits);
     let sum = context.module("experts", &layer.routed_parameters(), x, |x| {
         let stacked = ExpertWeights::of(context, layer);
-        visit(context, &stacked, (experts, visits), x, (weights, order)).unwrap_or_else(|| x.clone())
+        let run = if context.liger_experts { visit_at_once } else { visit };
+        run(context, &stacked, (experts, visits), x, (weights, order)).unwrap_or_else(|| x.clone())
     });
     match first.or_else(|| if context.shared_experts_first { None } else { shared() }) {
         Some(extra) => add(&sum, &extra, context.passing()),
@@ -87,6 +89,18 @@ fn visit(
     let sum = cast(&sum, x.element(), context.passing());
     drop((unsorted, order, weights, scales, out, gathered));
     Some(sum)
+}
+
+/// The same by Liger's function.
+fn visit_at_once(
+    context: &ForwardContext,
+    stacked: &ExpertWeights<'_>,
+    _: (&Experts, Shape),
+    x: &Tensor,
+    (weights, [chosen, ..]): (Tensor, [Tensor; 4]),
+) -> Option<Tensor> {
+    let stacked = Stacked { gate_up: stacked.read(0)?, down: stacked.read(1)? };
+    Some(fused_experts(context, &stacked, x, (&weights, &chosen)))
 }
 
 /// Router logits, their softmax in fp32, the chosen weights; and the indices that sort visits by expert.

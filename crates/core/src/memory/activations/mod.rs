@@ -8,6 +8,7 @@ mod experts;
 mod feed_forward;
 mod fused_attention;
 mod layer;
+mod liger_experts;
 mod lora_kernels;
 mod masks;
 mod merged_weight;

@@ -1,7 +1,9 @@
 //! Liger's kernels in a recorded block: norms and products of gate and up, each in one kernel (liger-kernel 0.8.5).
 
+use super::super::autograd::{ElementType, Tensor};
 use super::super::weights::NormWeights;
 use super::feed_forward::gated_mul;
+use super::liger_experts::{Stacked, fused_experts};
 use super::norm::fused_rms_norm;
 use super::recorded::Runner;
 use crate::job::{fuses_gate, norm_in_place};
@@ -45,6 +47,35 @@ impl Runner<'_> {
         run.iter().for_each(|op| self.free(op));
     }
 
+    /// Runs the operators of stacked experts as one, where Liger's function does; whether it has.
+    pub(super) fn experts_in_one(&mut self, module: usize, run: &[Op]) -> bool {
+        let owner = self.block.block().and_then(|block| block.modules.get(module));
+        let Some(owner) = owner.filter(|owner| self.context.liger_experts && owner.class.ends_with("Experts")) else {
+            return false;
+        };
+        let name = owner.name.clone();
+        let read: Vec<Tensor> = outer_inputs(run).into_iter().filter_map(|value| self.read(value)).collect();
+        let weights = (self.read(Value::Parameter(module, 0)), self.read(Value::Parameter(module, 1)));
+        let ((Some(gate_up), Some(down)), Some(last)) = (weights, run.last()) else { return false };
+        let stacked = Stacked { gate_up, down };
+        // Numbers of the chosen experts, what each counts, and the tokens.
+        let chosen = read.iter().find(|input| input.element() == ElementType::I64);
+        let x = read.iter().find(|input| input.shape().width() == stacked.gate_up.shape().width());
+        let (Some(chosen), Some(x)) = (chosen.cloned(), x.cloned()) else { return false };
+        let is_weights = |input: &&Tensor| {
+            input.element() != ElementType::I64 && input.shape().elements() == chosen.shape().elements()
+        };
+        let Some(scores) = read.iter().find(is_weights).cloned() else { return false };
+        drop(read);
+        let context = self.context;
+        let parameters = self.block.parameters(module);
+        let out = context.module(&name, &parameters, &x, |x| fused_experts(context, &stacked, x, (&scores, &chosen)));
+        drop((x, scores, chosen, stacked));
+        self.set(last.first, Some(out));
+        run.iter().for_each(|op| self.free(op));
+        true
+    }
+
     /// Runs an operator as part of Liger's product of gate and up, where it is one: what leads from the gate to the product is no
     /// operator of its own.
     pub(super) fn fused_gate(&mut self, op: &Op) -> bool {
@@ -67,4 +98,18 @@ impl Runner<'_> {
         self.set(op.first, Some(out));
         true
     }
+}
+
+/// What operators read that none of them makes.
+fn outer_inputs(run: &[Op]) -> Vec<Value> {
+    let made =
+        |number: usize| run.iter().any(|op| (op.first..op.first.saturating_add(op.kept.len())).contains(&number));
+    let mut found: Vec<Value> = Vec::new();
+    for value in run.iter().flat_map(|op| &op.inputs) {
+        let is_outer = matches!(value, Value::Numbered(number) if !made(*number));
+        if is_outer && !found.contains(value) {
+            found.push(*value);
+        }
+    }
+    found
 }
