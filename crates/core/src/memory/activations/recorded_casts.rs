@@ -26,7 +26,8 @@ impl Runner<'_> {
     /// autocast then casts it back). The name that held the hidden states is the copy's from there.
     pub(super) fn cast_for_kept(&mut self, op: &Op, module: usize, x: Tensor) -> Tensor {
         let keeps = &self.block.of.program.keeps;
-        let name = self.block.block().and_then(|block| block.modules.get(module)).map_or("", |owner| owner.name.as_str());
+        let name =
+            self.block.block().and_then(|block| block.modules.get(module)).map_or("", |owner| owner.name.as_str());
         let kept = keeps.iter().any(|kept| name.rsplit('.').next() == Some(kept));
         let weight = self.read(Value::Parameter(module, 0)).filter(|weight| kept && weight.element().is_floating());
         let Some(element) = weight.map(|weight| weight.element()).filter(|element| *element != x.element()) else {
