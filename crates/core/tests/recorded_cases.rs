@@ -1,5 +1,6 @@
 //! Recorded classes against steps that PyTorch's caching allocator counted (`tests/programs/measured.jsonl`): the classes' own code in
-//! transformers 5.23 under torch 2.15, peft 0.21.2 and bitsandbytes 0.50.2, without autocast.
+//! transformers 5.23 under torch 2.15, peft 0.21.2 and bitsandbytes 0.50.2, without autocast; T5 under autocast by
+//! transformers' `Seq2SeqTrainer` with accelerate 1.15.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 

@@ -56,6 +56,10 @@ pub(super) fn run_after(context: &Rc<ForwardContext>, job: &Job, weights: &Loade
         Some(decoded) => run_recorded(context, after, Some(&decoded), None),
         None => run_recorded(context, after, Some(x), None),
     };
-    context.scope.take();
+    let scope = context.scope.take();
+    // `encoder_last_hidden_state` of the outputs (modeling_t5.py `T5ForConditionalGeneration.forward`).
+    let encoder_output = after.of.program.encoder_output().and_then(|name| scope.get(name).cloned());
+    context.encoder_output.replace(encoder_output);
+    drop(scope);
     out
 }

@@ -76,6 +76,7 @@ pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> For
         float16: numerics.float16,
         loaded: element_type(numerics.unquantized),
         scope: RefCell::default(),
+        encoder_output: RefCell::default(),
         sizes: RefCell::default(),
         half: ElementType::Half,
         groups: None,
@@ -225,7 +226,7 @@ impl Update<'_> {
             strategy(sharding).end_earlier_backward(tape, trainable);
         }
         held.extend(groups.iter().flat_map(|groups| groups.end_backward()));
-        drop((loss, kept));
+        drop((loss, kept, context.encoder_output.take()));
         if reduces {
             buckets.clear();
         }

@@ -64,13 +64,10 @@ fn sources(plan: &Plan, model: &Model) -> Option<Problem> {
         return contradiction("use_liger_kernel", "model", "false");
     }
     // T5's second projection stays as it is, and what it reads is cast for it (modeling_t5.py `T5DenseActDense.forward`).
-    let keeps_fp32 = model.recorded.as_ref().is_some_and(|recorded| recorded.program.keeps_fp32);
+    let keeps_fp32 = model.recorded.as_ref().is_some_and(|recorded| !recorded.program.keeps.is_empty());
     match (plan.method, plan.torch_dtype) {
         (Method::Qlora, _) if keeps_fp32 => contradiction("method", "model", "lora"),
         (_, Dtype::Float16) if keeps_fp32 => contradiction("torch_dtype", "model", "bfloat16"),
-        _ if keeps_fp32 && plan.mixed_precision != MixedPrecision::No => {
-            contradiction("mixed_precision", "model", "no")
-        }
         _ => None,
     }
 }

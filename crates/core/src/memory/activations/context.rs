@@ -100,6 +100,8 @@ pub(in crate::memory) struct ForwardContext {
     pub(in crate::memory) loaded: ElementType,
     /// What recorded blocks leave for each other.
     pub(in crate::memory) scope: RefCell<Scope>,
+    /// What an encoder-decoder's encoder gave, which the model's outputs hold.
+    pub(in crate::memory) encoder_output: RefCell<Option<Tensor>>,
     /// A recorded program's shapes for this forward's batch, once they are known.
     pub(in crate::memory) sizes: RefCell<Option<Rc<Sizes>>>,
     /// dtype that matmuls run in under autocast.

@@ -1,6 +1,6 @@
 //! A recorded block: its operators in order, on its own parameters, with what autocast, adapters and sharding do to them.
 
-use super::super::autograd::{ElementType, Label, Made, Setting, Shape, Sym, Tensor, cast, dims};
+use super::super::autograd::{ElementType, Label, Made, Setting, Shape, Sym, Tensor, dims};
 use super::super::sizes::Sizes;
 use super::super::term::Term;
 use super::super::weights::{BaseWeight, OwnerWeights, Projection, RecordedBlock};
@@ -292,6 +292,7 @@ impl<'a> Runner<'a> {
     fn linear(&mut self, op: &Op, shape: usize) {
         let input = op.inputs.first().and_then(|input| self.read(*input));
         let (Some(x), Some(module)) = (input, op.module) else { return };
+        let x = self.cast_for_kept(op, module, x);
         let out = match self.block.owners.get(module) {
             Some(OwnerWeights::Linear(projection)) => {
                 projection.run(self.context, &x, Term::of_region(op.region, true))
@@ -393,10 +394,11 @@ impl<'a> Runner<'a> {
             (false, ..) => origin,
         };
         let wide = op.cast == Autocast::WideResult && *self.context.autocast.borrow();
+        let model = self.bias_of_zeros(op).unwrap_or(self.stream);
         let setting = Setting {
             tape: &self.context.tape,
             shapes: &self.sizes.shapes,
-            model: if is_cast { origin.unwrap_or(self.stream) } else { self.stream },
+            model: if is_cast { origin.unwrap_or(model) } else { model },
             wide_results: wide,
         };
         let references: Vec<&Tensor> = inputs.iter().collect();
@@ -407,22 +409,6 @@ impl<'a> Runner<'a> {
             self.origins.get_mut(number).into_iter().for_each(|place| *place = upcast_from);
             self.set(number, Some(output));
         }
-    }
-
-    /// An operator's tensors as autocast hands them to it.
-    fn cast(&self, op: &Op, read: &[Value], inputs: Vec<Tensor>) -> Vec<Tensor> {
-        if !*self.context.autocast.borrow() {
-            return inputs;
-        }
-        let name = || op.module.and_then(|module| Some(self.block.block()?.modules.get(module)?.name.as_str()));
-        let one = |(value, x): (&Value, Tensor)| match (op.cast, value) {
-            _ if !x.element().is_floating() || x.element() == ElementType::F64 => x,
-            (Autocast::Lower, Value::Parameter(..)) => self.context.cast_weight(&x, name().unwrap_or_default()),
-            (Autocast::Lower, Value::Numbered(_)) => self.context.cast_input(&x),
-            (Autocast::Wide, _) => cast(&x, ElementType::F32, self.context.passing()),
-            (Autocast::Passes | Autocast::WideResult, _) => x,
-        };
-        read.iter().zip(inputs).map(one).collect()
     }
 
     fn label(&self, op: &Op, operator: &super::super::autograd::Operator, place: usize) -> Label {

@@ -12,7 +12,7 @@ impl Scope {
         format!("#{number}")
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<&Tensor> {
+    pub(in crate::memory) fn get(&self, name: &str) -> Option<&Tensor> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, tensor)| tensor)
     }
 

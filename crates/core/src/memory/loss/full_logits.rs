@@ -40,7 +40,12 @@ pub(super) fn loss(
     drop(hidden);
     let outputs = outputs(context, job, logits);
     metrics::of_outputs(context, job, &outputs);
-    Some(HeadOutput { loss, kept: job.plan.keep_outputs.then_some(outputs) })
+    let kept = job.plan.keep_outputs.then_some(outputs);
+    if kept.is_none() {
+        // It goes with the outputs.
+        context.encoder_output.take();
+    }
+    Some(HeadOutput { loss, kept })
 }
 
 /// The logits as the trainer gets them.
@@ -51,8 +56,13 @@ fn outputs(context: &ForwardContext, job: &Job, logits: Tensor) -> Tensor {
         context.leave_autocast();
     }
     if job.upcasts_outputs() {
+        // Of every output a copy, one by one; then what the model gave goes.
         let wide = cast(&logits, ElementType::F32, context.label(Term::LogitsFp32, "outputs"));
-        drop(logits);
+        let given = context.encoder_output.take();
+        let label = context.label(Term::LogitsFp32, "encoder_last_hidden_state");
+        let encoder_output = given.as_ref().map(|states| cast(states, ElementType::F32, label));
+        context.encoder_output.replace(encoder_output);
+        drop((logits, given));
         wide
     } else {
         logits
@@ -90,15 +100,46 @@ pub(in crate::memory) fn of_logits(context: &ForwardContext, logits: &Tensor) ->
 }
 
 /// Cross-entropy of masked tokens, or of an encoder-decoder's targets (modeling_t5.py `T5ForConditionalGeneration.forward`), over
-/// the logits as they are (modeling_bert.py `BertForMaskedLM.forward`); autocast has
-/// `cross_entropy` among what it runs in fp32. Newer classes make the fp32 copy themselves (loss/loss_utils.py `ForMaskedLMLoss`).
+/// the logits as they are (modeling_bert.py `BertForMaskedLM.forward`). Newer classes make an fp32 copy before (loss/loss_utils.py
+/// `ForMaskedLMLoss`).
 fn of_masked(context: &ForwardContext, job: &Job, logits: &Tensor) -> Tensor {
     let upcasts = job.model.recorded.as_ref().is_some_and(|recorded| recorded.program.upcasts_masked_logits());
-    let wide = match *context.autocast.borrow() || upcasts {
-        true => cast(logits, ElementType::F32, context.label(Term::LogitsFp32, "")),
-        false => logits.clone(),
-    };
-    cross_entropy(context, &wide, None)
+    if upcasts {
+        let wide = cast(logits, ElementType::F32, context.label(Term::LogitsFp32, ""));
+        return cross_entropy(context, &wide, None);
+    }
+    if *context.autocast.borrow() && logits.element() != ElementType::F32 {
+        return under_autocast(context, logits);
+    }
+    cross_entropy(context, logits, None)
+}
+
+/// `cross_entropy` of logits in 16 bits under autocast, of which `nll_loss` alone runs in fp32: `cross_entropy_loss` says which dtype
+/// `log_softmax` gives, its input's (aten/src/ATen/native/LossNLL.cpp), and autocast changes no dtype that is said
+/// (aten/src/ATen/autocast_mode.h `CastPolicy::fp32_set_opt_dtype`). Log-softmax is kept in both dtypes.
+fn under_autocast(context: &ForwardContext, logits: &Tensor) -> Tensor {
+    let (shape, element) = (logits.shape(), logits.element());
+    let (kept, gradients) = (context.label(Term::LogSoftmax, ""), context.label(Term::LogitsGradients, ""));
+    let log_softmax = custom(
+        &context.tape,
+        &[logits],
+        |recording| {
+            let out = Tensor::new(&context.tape, kept, shape, element);
+            recording.save(&out);
+            out
+        },
+        move |call| [Some(Tensor::new(call.tape, gradients, shape, element))].into(),
+    );
+    let wide = cast(&log_softmax, ElementType::F32, kept);
+    custom(
+        &context.tape,
+        &[&wide],
+        |recording| {
+            recording.save(&wide);
+            scalar(context)
+        },
+        move |call| [Some(Tensor::new(call.tape, gradients, shape, ElementType::F32))].into(),
+    )
 }
 
 /// The same of all positions but the last, `logits[..., :-1, :].contiguous()`: a copy of more than one sequence.

@@ -135,7 +135,7 @@ fn one(
         inputs,
         packs: written.packs,
         reads_sources: written.sources,
-        keeps_fp32: !written.keeps.is_empty(),
+        keeps: written.keeps,
         holds_input: written.holds,
         head: Head { name, bias, softcaps, scales, upcasts, adds },
         before,

@@ -80,8 +80,9 @@ pub struct Program {
     packs: bool,
     /// Whether it is an encoder-decoder: the first stack reads sources, the last targets of another length.
     pub(crate) reads_sources: bool,
-    /// Whether modules stay in fp32 in a float16 model and are never quantised, for which the class casts.
-    pub(crate) keeps_fp32: bool,
+    /// Last parts of the names of modules that stay in fp32 in a float16 model and are never quantised: the class casts what they
+    /// read to the dtype of their weights.
+    pub(crate) keeps: Vec<String>,
     /// Whether the model's forward holds what its first layer of text reads until it ends, under a name of its own.
     pub(crate) holds_input: bool,
     head: Head,
@@ -197,6 +198,14 @@ impl Program {
     /// masked-language-model head. What runs before them is the decoder's.
     pub(crate) fn has_head_layers(&self) -> bool {
         !self.after.fused.pre.is_empty()
+    }
+
+    /// Under which name an encoder-decoder's decoder takes what the encoder gives.
+    pub(crate) fn encoder_output(&self) -> Option<&str> {
+        let layers = || self.layers.iter().filter(|_| self.reads_sources).map(|layer| &layer.fused);
+        let given = layers().flat_map(|layer| &layer.ahead).map(|(name, _)| name);
+        let mut given = given.filter(|name| *name != RESIDUAL);
+        given.find(|name| layers().any(|layer| layer.takes.contains(name))).map(String::as_str)
     }
 
     /// Whether the loss of masked tokens is taken over an fp32 copy of the logits.

@@ -24,15 +24,12 @@ pub fn efficient_attention(
     labels: &AttentionLabels,
 ) -> Tensor {
     let (tape, element) = (q.tape(), q.element());
-    let mut edges = vec![q, k, v];
-    if let Some(Bias::Numbers(mask)) = &bias {
-        edges.push(mask);
-    }
-    // What gets a gradient is all scores' bias, which the mask stands for in every sequence.
-    let of_bias = match &bias {
-        Some(Bias::Numbers(mask)) if mask.requires_grad() => Some(mask.shape()),
+    let shared = match &bias {
+        Some(Bias::Numbers(mask)) => Some(expand(mask, sizes.biases())),
         _ => None,
     };
+    let edges: Vec<&Tensor> = [q, k, v].into_iter().chain(&shared).collect();
+    let wants_bias = shared.as_ref().is_some_and(Tensor::requires_grad);
     let mut recording = Recording::begin(tape, &edges);
     let bias = bias.clone().map(|bias| match bias {
         Bias::OfBooleans(shape) => {
@@ -65,18 +62,23 @@ pub fn efficient_attention(
         let grad_q = call.grad_like(shapes.0, element);
         let grad_k = call.grad_like(shapes.1, element);
         let grad_v = call.grad_like(shapes.2, element);
-        let every = of_bias.filter(|_| need(3)).map(|_| call.grad_like(sizes.biases(), element));
+        let grad_bias = (wants_bias && need(3)).then(|| call.grad_like(sizes.biases(), element));
         drop(efficient_backward(call, shapes.0, sizes, element));
-        let grad_bias = match (of_bias, every) {
-            (Some(shape), Some(every)) if shape.elements() < every.shape().elements() => {
-                // Summed over the sequences that shared it (`ExpandBackward0`).
-                Some(call.grad_like(shape, element))
-            }
-            (_, every) => every,
-        };
         let [of_q, of_k, of_v] = [need(0).then_some(grad_q), need(1).then_some(grad_k), need(2).then_some(grad_v)];
         [of_q, of_k, of_v, grad_bias].into()
     })
+}
+
+/// `mask` as the bias of all scores, a view of its own before the kernel (attention.cpp `preprocess_mask`): the kernel's backward gives
+/// a gradient for every sequence, and `ExpandBackward0` sums these once what the kernel saved is gone.
+fn expand(mask: &Tensor, every: Shape) -> Tensor {
+    let (shape, element) = (mask.shape(), mask.element());
+    if !mask.requires_grad() || shape.elements() >= every.elements() {
+        return mask.clone();
+    }
+    let recording = Recording::begin(mask.tape(), &[mask]);
+    let out = mask.standing_for(every, element);
+    recording.finish(out, move |call| [Some(call.grad_like(shape, element))].into())
 }
 
 /// What `_efficient_attention_backward` writes beside the gradients: the row sums and an fp32 accumulator for dq.

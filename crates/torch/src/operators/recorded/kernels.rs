@@ -16,6 +16,8 @@ pub enum Kernel {
     Reshape,
     /// Writes into one of its tensors, or renames it: whose storage it gives is not a view for autograd.
     InPlace,
+    /// Makes its mask, the last of its results, before the others (aten/src/ATen/native/cuda/Dropout.cu `dropout_cuda`).
+    Dropout,
     /// cuBLAS, with its workspace.
     Matmul,
     /// cuBLAS with a bias added, with the workspace of cublasLt.
@@ -37,6 +39,7 @@ impl Kernel {
         match base {
             "_to_copy" | "to" => Self::Cast,
             "reshape" => Self::Reshape,
+            "native_dropout" => Self::Dropout,
             "mm" | "bmm" | "baddbmm" => Self::Matmul,
             "addmm" => Self::BiasMatmul,
             "sum" => Self::Sum,
@@ -93,7 +96,7 @@ impl Kernel {
                 let Some((indices, ElementType::I64)) = inputs.get(1) else { return };
                 sort_indices(tape, *indices);
             }
-            Self::Plain | Self::Cast | Self::Reshape | Self::InPlace | Self::EmbeddingBackward => {}
+            Self::Plain | Self::Cast | Self::Reshape | Self::InPlace | Self::Dropout | Self::EmbeddingBackward => {}
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A recorded operator's forward.
 
 use super::backward::{Pruned, Run};
-use super::description::{Keeps, NOTHING, Operator, element, operand};
+use super::description::{Keeps, NOTHING, Operator, Output, element, operand};
 use super::kernels::Kernel;
 use crate::autograd::{Recording, Tape, Tensor};
 use crate::label::Label;
@@ -99,10 +99,9 @@ impl Operator {
 
     fn outputs(&self, setting: Setting<'_>, inputs: &[&Tensor], label: &dyn Fn(usize) -> Label) -> Tensors {
         let Setting { tape, shapes, model, wide_results } = setting;
-        let mut made = Tensors::new();
-        for (i, output) in self.outputs.iter().enumerate() {
+        let make = |(i, output): (usize, &Output)| {
             let shape = shapes.get(output.shape).copied().unwrap_or(NOTHING.0);
-            made.push(match output.of.and_then(|of| inputs.get(of)) {
+            match output.of.and_then(|of| inputs.get(of)) {
                 Some(of) => of.detach().view(shape),
                 None => {
                     let element = element(output.made, model, inputs.iter().map(|input| operand(input)));
@@ -110,7 +109,15 @@ impl Operator {
                     let element = if widens { ElementType::F32 } else { element };
                     Tensor::new(tape, label(i), shape, element)
                 }
-            });
+            }
+        };
+        let outputs = self.outputs.iter().enumerate();
+        let mut made: Tensors = match self.kernel {
+            Kernel::Dropout => outputs.rev().map(make).collect(),
+            _ => outputs.map(make).collect(),
+        };
+        if self.kernel == Kernel::Dropout {
+            made.reverse();
         }
         let ins: SmallVec<[(Shape, ElementType); 4]> = inputs.iter().map(|input| operand(input)).collect();
         self.kernel.pass(tape, &ins, made.first().map_or(NOTHING, operand));

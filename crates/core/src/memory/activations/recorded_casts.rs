@@ -1,0 +1,52 @@
+//! dtypes of a recorded block's operators that are not the recording's: autocast's, and those of modules that stay in fp32.
+
+use super::super::autograd::{ElementType, Tensor, cast};
+use super::recorded::Runner;
+use crate::model::{Autocast, Op, Value};
+
+impl Runner<'_> {
+    /// An operator's tensors as autocast hands them to it.
+    pub(super) fn cast(&self, op: &Op, read: &[Value], inputs: Vec<Tensor>) -> Vec<Tensor> {
+        if !*self.context.autocast.borrow() {
+            return inputs;
+        }
+        let name = || op.module.and_then(|module| Some(self.block.block()?.modules.get(module)?.name.as_str()));
+        let one = |(value, x): (&Value, Tensor)| match (op.cast, value) {
+            _ if !x.element().is_floating() || x.element() == ElementType::F64 => x,
+            (Autocast::Lower, Value::Parameter(..)) => self.context.cast_weight(&x, name().unwrap_or_default()),
+            (Autocast::Lower, Value::Numbered(_)) => self.context.cast_input(&x),
+            (Autocast::Wide, _) => cast(&x, ElementType::F32, self.context.passing()),
+            (Autocast::Passes | Autocast::WideResult, _) => x,
+        };
+        read.iter().zip(inputs).map(one).collect()
+    }
+
+    /// What a module that a float16 model keeps in fp32 reads: the class casts it to the dtype of the module's weight, which under
+    /// autocast is fp32 beside hidden states in 16 bits (modeling_t5.py `T5DenseActDense.forward`, `hidden_states.to(self.wo.weight.dtype)`;
+    /// autocast then casts it back). The name that held the hidden states is the copy's from there.
+    pub(super) fn cast_for_kept(&mut self, op: &Op, module: usize, x: Tensor) -> Tensor {
+        let keeps = &self.block.of.program.keeps;
+        let name =
+            self.block.block().and_then(|block| block.modules.get(module)).map_or("", |owner| owner.name.as_str());
+        let kept = keeps.iter().any(|kept| name.rsplit('.').next() == Some(kept));
+        let weight = self.read(Value::Parameter(module, 0)).filter(|weight| kept && weight.element().is_floating());
+        let Some(element) = weight.map(|weight| weight.element()).filter(|element| *element != x.element()) else {
+            return x;
+        };
+        let wide = cast(&x, element, self.context.passing());
+        drop(x);
+        if let Some(Value::Numbered(number)) = op.inputs.first()
+            && op.frees.contains(number)
+        {
+            self.values.get_mut(*number).into_iter().for_each(|place| drop(place.take()));
+        }
+        wide
+    }
+
+    /// dtype of zeros in the place of a position bias: that of queries (modeling_t5.py `T5Attention.forward`), which a projection
+    /// under autocast has made in 16 bits.
+    pub(super) fn bias_of_zeros(&self, op: &Op) -> Option<ElementType> {
+        let is_bias = op.makes_zeros() && self.block.of.program.reads_sources && *self.context.autocast.borrow();
+        is_bias.then_some(self.context.half)
+    }
+}
