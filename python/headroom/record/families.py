@@ -46,6 +46,11 @@ LLAMA4_TOWER = {
     "image_size": 336,
 }
 
+CLIP_336 = {
+    "model_type": "clip_vision_model", "hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "num_attention_heads": 16,
+    "image_size": 336, "patch_size": 14, "projection_dim": 768,
+}
+
 # Classes whose defaults are not a checkpoint's, or leave out what its checkpoints have; several where checkpoints are of several kinds.
 CONFIGS = {
     "lfm2": {"layer_types": ["conv", "conv", "full_attention", "conv"], "num_hidden_layers": 4, "block_auto_adjust_ff_dim": True},
@@ -122,11 +127,30 @@ CONFIGS = {
     # LLaVA 1.5 with fewer key and value heads than query heads.
     "llava": {
         "text_config": {"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 8},
-        "vision_config": {
-            "model_type": "clip_vision_model", "hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "num_attention_heads": 16,
-            "image_size": 336, "patch_size": 14, "projection_dim": 768,
-        },
+        "vision_config": CLIP_336,
     },
+    # LLaVA-OneVision 7B; its class's defaults are those of its tower.
+    "llava_onevision": {"text_config": QWEN2_7B},
+    # PaliGemma 3B, and PaliGemma 2 3B, whose text is Gemma 2's.
+    "paligemma": [
+        {},
+        {
+            "text_config": {
+                "model_type": "gemma2", "hidden_size": 2304, "intermediate_size": 9216, "num_hidden_layers": 26, "num_attention_heads": 8,
+                "num_key_value_heads": 4, "vocab_size": 257216,
+            },
+            "vision_config": {
+                "model_type": "siglip_vision_model", "hidden_size": 1152, "intermediate_size": 4304, "patch_size": 14, "image_size": 224,
+                "num_hidden_layers": 27, "num_attention_heads": 16, "projection_dim": 2304, "vision_use_head": False,
+            },
+            "projection_dim": 2304, "hidden_size": 2304,
+        },
+    ],
+    # LLaVA-NeXT (1.6) 7B over Mistral, and over Vicuna with fewer key and value heads than query heads.
+    "llava_next": [
+        {"text_config": {"model_type": text, "hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 8}, "vision_config": CLIP_336}
+        for text in ("mistral", "llama")
+    ],
     # Llama 3.2 Vision 11B, with a quarter of its layers.
     "mllama": {
         "text_config": {"model_type": "mllama_text_model", "num_hidden_layers": 10, "cross_attention_layers": [3, 8]},

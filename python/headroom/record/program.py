@@ -300,11 +300,7 @@ class Recorder:
 
     def vary_images(self, attempt):
         """More images, and larger ones, where the class takes them in any size."""
-        count, (height, width) = vision.sample(self.config)
-        others = [(count, (2 * height, width)), (count, (height, 2 * width))]
-        if not vision.packs(self.config):
-            others.insert(0, (2 * count if vision.tiles_by_sequence(self.config) else count + 1, (height, width)))
-        for images in others:
+        for images in vision.others(self.config):
             if not attempt(self.config, BATCH, self.length, ("images.count", "images.patches"), images):
                 # Sizes would be taken to be those of this many images.
                 raise Unrecordable(f"images {images}: another sequence of operators")

@@ -15,6 +15,9 @@ current = lambda: None
 
 # The patches of an image's two sides in recordings: whole windows and mergers of every known tower.
 GRID = (48, 24)
+# Of a class that packs what tiles give: tiles on an image's two sides, and the rows and columns of padding between them that are cut away.
+TILES = (2, 3, 0, 4)
+OTHER_TILES = ((3, 3, 0, 4), (2, 5, 0, 4), (2, 3, 0, 8), (2, 3, 6, 0))
 # Image tokens that one image's features become in the text, of the newest masked_scatter: what a mask of image tokens selects.
 _selected = [0]
 # Sequences and tokens of the recording that runs.
@@ -48,9 +51,24 @@ def has_sides(config):
     return config.vision_config.model_type == "pixtral"
 
 
+def packs_tiles(config):
+    """Whether what a tower gives of an image's tiles is put together as the image was, without its padding and with a newline behind each
+    row (LLaVA-OneVision)."""
+    return has_images(config) and getattr(config, "image_grid_pinpoints", None) is not None and "image_sizes" in arguments_of(config)
+
+
+def features_of(config, tiles):
+    """Rows and columns of features that are left of an image in so many tiles."""
+    side = sides_of(config.vision_config)[0] // config.vision_config.patch_size
+    rows, columns, above, beside = tiles
+    return rows * side - above, columns * side - beside
+
+
 def sample(config, batch=2):
     """The images of a recording: one where they are packed, else more than one, as views of one image are copies of several; of a class
     that takes those of each sequence together one of every sequence, with all its tiles."""
+    if packs_tiles(config):
+        return 1, TILES
     if has_images(config) and tiles_by_sequence(config):
         return batch * config.vision_config.max_num_tiles, GRID
     return (1 if has_images(config) and packs(config) else 2), GRID
@@ -80,6 +98,8 @@ def is_tiled(vision):
 
 def names(config, images):
     """What the program's names of images are in a recording."""
+    if packs_tiles(config):
+        return names_of_tiles(config, images[1])
     count, (height, width) = images
     said = {"images.count": count, "images.patches": height * width}
     if has_sides(config):
@@ -94,6 +114,27 @@ def names(config, images):
         merged = [n // config.vision_config.spatial_merge_size for n in (height, width)]
         said["images.windows"] = -(-merged[0] // side) * -(-merged[1] // side)
     return said
+
+
+def names_of_tiles(config, tiles):
+    """The same of one image in tiles, the whole of it among them: several count as one below the other."""
+    side = sides_of(config.vision_config)[0] // config.vision_config.patch_size
+    rows, columns = features_of(config, tiles)
+    return {
+        "images.count": 1 + tiles[0] * tiles[1], "images.side": side, "images.tile_rows": tiles[0], "images.tile_columns": tiles[1],
+        "images.feature_rows": rows, "images.feature_columns": columns, "images.positions": side**2 + rows * (columns + 1),
+    }
+
+
+def others(config):
+    """More images than those of `sample`, and larger ones, where the class takes them in any size."""
+    count, (height, width, *_) = sample(config)
+    if packs_tiles(config):
+        return [(count, tiles) for tiles in OTHER_TILES]
+    larger = [(count, (2 * height, width)), (count, (height, 2 * width))]
+    if packs(config):
+        return larger
+    return [(2 * count if tiles_by_sequence(config) else count + 1, (height, width)), *larger]
 
 
 def shorten(vision):
@@ -119,7 +160,7 @@ def is_places(value, count):
 
 def inputs_of(decoder, config, batch, length, size):
     """Arguments of the model's forward beside `input_ids`."""
-    count, (height, width) = size.images
+    count, (height, width, *_) = size.images
     takes = inspect.signature(decoder.forward).parameters
     vision = config.vision_config
     given = {}
@@ -143,6 +184,12 @@ def inputs_of(decoder, config, batch, length, size):
             given["aspect_ratio_ids"] = torch.zeros(batch, each, dtype=torch.long)
             given["aspect_ratio_mask"] = torch.zeros(batch, each, tiles, dtype=torch.long)
             given["cross_attention_mask"] = torch.zeros(batch, length, each, tiles, dtype=torch.long)
+        elif packs_tiles(config):
+            sides = sides_of(vision)
+            given["pixel_values"] = torch.zeros(count, 1 + height * width, 3, *sides, dtype=size.pixels)
+            # An image as high and wide as the features that are left of it, brought to the one size that there is.
+            config.image_grid_pinpoints = [[height * sides[0], width * sides[1]]]
+            given["image_sizes"] = torch.tensor([features_of(config, size.images[1])] * count, device="cpu")
         elif has_sides(config):
             sides = [height * vision.patch_size, width * vision.patch_size]
             given["pixel_values"] = torch.zeros(count, 3, *sides, dtype=size.pixels)

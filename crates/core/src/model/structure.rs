@@ -61,7 +61,7 @@ pub struct Model {
 }
 
 /// What decides how many patches an image becomes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Vision {
     /// Whether the patches of all images are one sequence.
     pub packs: bool,
@@ -81,6 +81,19 @@ pub struct Vision {
     pub window_size: Option<u64>,
     /// Pixels of an image's side, where every image is brought to it.
     pub image_size: Option<u64>,
+    /// Of a class that cuts an image into tiles by its shape and puts together what they give as the image was.
+    pub any_resolution: Option<AnyResolution>,
+}
+
+/// How images of any shape are cut into tiles and put together again (LLaVA-NeXT, LLaVA-OneVision).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnyResolution {
+    /// Height and width in pixels that an image may be brought to (`image_grid_pinpoints`).
+    pub resolutions: Vec<(u64, u64)>,
+    /// Tiles whose features stay as they are; those of more are scaled down to as many (`vision_aspect_ratio`). `None`: all do.
+    pub most_tiles: Option<u64>,
+    /// Whether the images of a sample that has several are cut, too.
+    pub cuts_several: bool,
 }
 
 /// A key that a `config.json` does not have, and what the class takes it to be.

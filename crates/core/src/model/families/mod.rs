@@ -133,6 +133,8 @@ const MEASURED: &[&str] = &[
     "llama4",
     "llama4_text",
     "llava",
+    "llava_next",
+    "llava_onevision",
     "mamba",
     "mamba2",
     "mellum",

@@ -43,6 +43,11 @@ impl<'a> Figures<'a> {
         self.text.and_then(|text| within(text, key)).or_else(|| within(self.fields, key))
     }
 
+    /// What the whole config says under `key`.
+    pub(super) fn whole_value(&self, key: &str) -> Option<&'a Json> {
+        self.fields.get(key).filter(|value| !value.is_null())
+    }
+
     /// The same with what the class takes it to be.
     fn any(&self, key: &str) -> Option<&'a Json> {
         self.given(key).or_else(|| {

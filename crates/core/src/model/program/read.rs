@@ -12,7 +12,7 @@ use crate::model::behaviour::Behaviour;
 use crate::model::config::{Assumptions, ConfigError, MAX_NESTING, TEXT_PARTS};
 use crate::model::families;
 use crate::model::structure::{
-    Layer, LayerRun, Model, ModelKind, ModelPart, Module, ModuleKind, Reading, Residual, Role, Vision,
+    AnyResolution, Layer, LayerRun, Model, ModelKind, ModelPart, Module, ModuleKind, Reading, Residual, Role, Vision,
 };
 
 /// Every `model_type` that a config says, its own and those of its text parts, outermost first.
@@ -238,19 +238,45 @@ fn vision(program: &Program, figures: &Figures<'_>) -> Result<Option<Vision>, Bo
         let number = figures.optional(key)?;
         Ok::<Option<u64>, Box<ConfigError>>(number.filter(|number| *number >= 1.0).map(|number| number as u64))
     };
+    let reads = |wanted: &str| program.names.list().iter().any(|name| name == wanted);
     let merge_size = whole("vision_config.spatial_merge_size")?.or(whole("vision_config.pooling_kernel_size")?);
     let merge_size = merge_size.or(whole("spatial_merge_size")?);
     Ok(Some(Vision {
         packs: program.packs,
         runs_eager: program.layers.iter().any(|block| block.eager.is_some()),
         splits: program.inputs.iter().any(|input| input.name == "pixel_attention_mask"),
-        takes_pixels: program.names.list().iter().any(|name| name == "images.rows"),
+        takes_pixels: reads("images.rows"),
         tiles: whole("vision_config.max_num_tiles")?,
         patch_size: whole("vision_config.patch_size")?,
         merge_size: merge_size.unwrap_or(1),
         window_size: whole("vision_config.window_size")?,
         image_size: whole("vision_config.image_size")?,
+        any_resolution: reads("images.tile_rows").then(|| any_resolution(program, figures)),
     }))
+}
+
+/// What the config says of tiles, or what its class takes them to be: five shapes of 336 pixels, none scaled down, or up to six of 384 on
+/// each side, and nine that stay as they are (transformers 5.23 llava_next/configuration_llava_next.py,
+/// llava_onevision/configuration_llava_onevision.py).
+fn any_resolution(program: &Program, figures: &Figures<'_>) -> AnyResolution {
+    const NEXT: &[(u64, u64)] = &[(336, 672), (672, 336), (672, 672), (1_008, 336), (336, 1_008)];
+    const TILE: u64 = 384;
+    const SIDE: u64 = 6;
+    const TILES: u64 = 9;
+    let is_next = program.model_type == "llava_next";
+    let all = || match is_next {
+        true => NEXT.to_vec(),
+        false => (1..=SIDE).flat_map(|rows| (1..=SIDE).map(move |columns| (rows * TILE, columns * TILE))).collect(),
+    };
+    let pair = |pair: &Json| Some((pair.get(0)?.as_u64()?, pair.get(1)?.as_u64()?));
+    let said = figures.whole_value("image_grid_pinpoints").and_then(Json::as_array);
+    let most = figures.whole_value("vision_aspect_ratio").and_then(Json::as_str);
+    let most = most.and_then(|text| text.strip_prefix("anyres_max_")?.parse().ok()).unwrap_or(TILES);
+    AnyResolution {
+        resolutions: said.map_or_else(all, |list| list.iter().filter_map(pair).collect()),
+        most_tiles: (!is_next).then_some(most),
+        cuts_several: is_next,
+    }
 }
 
 /// Modules before or behind the layers.

@@ -27,7 +27,7 @@ impl BatchSizes {
     pub(crate) const ONE: Self = Self {
         sequences: 1,
         length: 1,
-        images: BatchImages { count: 1, patches: 1, windows: 1, rows: 1, columns: 1 },
+        images: BatchImages { count: 1, patches: 1, windows: 1, rows: 1, columns: 1, tile_grid: (1, 1), feature_grid: (1, 1), positions: 2 },
         source: 1,
         multiprocessors: 1,
     };
@@ -46,6 +46,12 @@ pub(crate) struct BatchImages {
     pub(crate) rows: u64,
     /// Patches of an image's width.
     pub(crate) columns: u64,
+    /// Tiles of an image's height and width where they are put together again; of several images one is below the other.
+    pub(crate) tile_grid: (u64, u64),
+    /// Rows and columns of features that are left of them without padding; likewise.
+    pub(crate) feature_grid: (u64, u64),
+    /// Positions of the text that all images take, where the class puts tiles together.
+    pub(crate) positions: u64,
 }
 
 /// A program with the figures of one config.
@@ -136,6 +142,11 @@ impl Recorded {
                 "images.windows" => images.windows,
                 "images.rows" => images.rows,
                 "images.columns" => images.columns,
+                "images.tile_rows" => images.tile_grid.0,
+                "images.tile_columns" => images.tile_grid.1,
+                "images.feature_rows" => images.feature_grid.0,
+                "images.feature_columns" => images.feature_grid.1,
+                "images.positions" => images.positions,
                 SOURCE if self.program.reads_sources => source,
                 "gpu.multiprocessors" => multiprocessors,
                 _ => continue,
