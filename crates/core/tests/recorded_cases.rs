@@ -20,8 +20,6 @@ const OPEN: &[(&str, f64, &str)] = &[
     ("falcon_mamba-lora-gc", 0.0015, "1 MB over: not found"),
     ("mamba-lora-gc", 0.0015, "the same"),
     ("bert-classification-full", 0.0014, "the same by hand: not found"),
-    ("flan-t5-base-full-b2-s512-t512-gc", 0.0026, "5 MB under: not found"),
-    ("t5-base-full-b2-s1024-t128-gc", 0.012, "23 MB over: not found"),
     ("glm_ocr-full", 0.0013, "11 MB over: not found"),
     ("glm_ocr-text-only", 0.002, "12 MB under: not found"),
     ("gpt_neo-full", 0.004, "6 MB under: not found"),
