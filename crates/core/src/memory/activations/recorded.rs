@@ -228,6 +228,7 @@ impl<'a> Runner<'a> {
             Action::Repeat(repeat) => self.repeat(repeat),
         }
         self.leaves(op);
+        self.fill_cache(op);
         if self.code.attends_until == Some(op.first) {
             self.cache_keys();
         }
@@ -319,7 +320,6 @@ impl<'a> Runner<'a> {
                 Some(mask) if mask.element() != ElementType::Byte => TowerMask::Numbers(mask),
                 _ => TowerMask::Booleans { rows: attend.mask_rows.map_or(1, size) },
             });
-            let (k, v) = self.cache_of_decoder(op, k, v);
             let out = in_pieces(self.context, heads, (pieces, mask), (&q, &k, &v));
             drop((q, k, v));
             let out = out.reshaped(self.sizes.shape(attend.shape));

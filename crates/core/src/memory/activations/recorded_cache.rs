@@ -4,7 +4,7 @@ use super::super::autograd::{Sym, Tensor, contiguous, dims};
 use super::super::term::Term;
 use super::attention::remember;
 use super::recorded::Runner;
-use crate::model::Op;
+use crate::model::{Action, Op, Value};
 
 impl Runner<'_> {
     /// Keys and values of a layer whose attention is in its own operators: when attention returns, those that the cache has made of
@@ -27,24 +27,38 @@ impl Runner<'_> {
     /// it fills a cache in training, too, unless its layers are checkpointed (modeling_t5.py `T5ForConditionalGeneration.__init__`,
     /// `T5Stack.forward`; modeling_layers.py `GradientCheckpointingLayer`). The cache joins an empty tensor and the new one: copies,
     /// which take the names of what they are made of (cache_utils.py `DynamicLayer.update`).
-    pub(super) fn cache_of_decoder(&mut self, op: &Op, k: Tensor, v: Tensor) -> (Tensor, Tensor) {
-        let context = self.context;
-        let code = self.code;
-        let reads_encoder = self.block.of.program.encoder_output().is_some_and(|encoder_output| {
-            let given = code.ahead.iter().map(|(name, _)| name);
-            code.takes.iter().chain(given).any(|name| name == encoder_output)
-        });
-        if !reads_encoder || !context.training || context.checkpoints {
-            return (k, v);
+    pub(super) fn fill_cache(&mut self, op: &Op) {
+        let (context, code) = (self.context, self.code);
+        if !context.training || context.checkpoints || !self.reads_encoder() {
+            return;
         }
+        let made = op.first..op.first + op.kept.len().max(1);
+        let attends = code.ops.iter().filter(|op| matches!(op.action, Action::Attention(_)));
+        let read = attends.filter_map(|op| match op.inputs.as_slice() {
+            [_, Value::Numbered(k), Value::Numbered(v), ..] => Some((*k, *v)),
+            _ => None,
+        });
+        // Once both are there.
+        let both = |(k, v): &(usize, usize)| made.contains(k.max(v));
+        let Some((at_k, at_v)) = read.into_iter().find(both) else { return };
+        let value = |at: usize| self.values.get(at).cloned().flatten();
+        let (Some(k), Some(v)) = (value(at_k), value(at_v)) else { return };
         let copy = |x: &Tensor, name| contiguous(x, x.shape(), context.label(Term::KvCache, name), true);
         let copies = (copy(&k, "k"), copy(&v, "v"));
-        let made_of = [k.storage_id(), v.storage_id()];
-        for freed in &op.frees {
-            let place = self.values.get_mut(*freed);
-            let place = place.filter(|place| place.as_ref().is_some_and(|value| made_of.contains(&value.storage_id())));
-            place.into_iter().for_each(|value| drop(value.take()));
+        for place in &mut self.values {
+            let is_original = |value: &mut Tensor| [k.storage_id(), v.storage_id()].contains(&value.storage_id());
+            drop(place.take_if(is_original));
         }
-        copies
+        drop((k, v));
+        self.set(at_k, Some(copies.0));
+        self.set(at_v, Some(copies.1));
+    }
+
+    /// Whether it is a layer of an encoder-decoder's decoder.
+    fn reads_encoder(&self) -> bool {
+        self.block.of.program.encoder_output().is_some_and(|encoder_output| {
+            let given = self.code.ahead.iter().map(|(name, _)| name);
+            self.code.takes.iter().chain(given).any(|name| name == encoder_output)
+        })
     }
 }
