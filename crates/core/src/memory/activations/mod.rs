@@ -16,6 +16,7 @@ mod norm;
 mod projection;
 mod recorded;
 mod recorded_blocks;
+mod recorded_cache;
 mod recorded_casts;
 mod recorded_liger;
 mod recorded_loops;

@@ -36,7 +36,7 @@ pub(super) struct Runner<'a> {
     /// Of each list, what the times of a loop have added.
     pub(super) lists: BTreeMap<usize, Vec<Tensor>>,
     /// dtype of the residual stream that the block takes.
-    stream: ElementType,
+    pub(super) stream: ElementType,
     /// Bare parameters as their adapters leave them, while the module that reads them runs.
     merged: Vec<((usize, usize), Tensor)>,
     /// Operators that may still run.
@@ -229,6 +229,7 @@ impl<'a> Runner<'a> {
             Action::Repeat(repeat) => self.repeat(repeat),
         }
         self.leaves(op);
+        self.fill_cache(op);
         if self.code.attends_until == Some(op.first) {
             self.cache_keys();
         }
@@ -271,22 +272,6 @@ impl<'a> Runner<'a> {
                 }
             }
         }
-    }
-
-    /// Keys and values of a layer whose attention is in its own operators: when attention returns, those that the cache has made of
-    /// them stay.
-    fn cache_keys(&self) {
-        let (context, (heads, widths)) = (self.context, self.block.cached);
-        if heads == 0 || context.cache.is_none() {
-            return;
-        }
-        let element = if *context.autocast.borrow() { context.half } else { self.stream };
-        let [k, v] = widths.map(|width| {
-            let nothing = Tensor::new(&context.tape, context.passing(), dims(&[(Sym::One, 0)]), element);
-            let shape = [(Sym::B, context.batch), (Sym::K, heads), (Sym::S, context.length), (Sym::D, width)];
-            nothing.standing_for(dims(&shape), element)
-        });
-        remember(context, k, v);
     }
 
     fn linear(&mut self, op: &Op, shape: usize) {

@@ -1,0 +1,64 @@
+//! Keys and values that a recorded block's attention leaves in a cache.
+
+use super::super::autograd::{Sym, Tensor, contiguous, dims};
+use super::super::term::Term;
+use super::attention::remember;
+use super::recorded::Runner;
+use crate::model::{Action, Op, Value};
+
+impl Runner<'_> {
+    /// Keys and values of a layer whose attention is in its own operators: when attention returns, those that the cache has made of
+    /// them stay.
+    pub(super) fn cache_keys(&self) {
+        let (context, (heads, widths)) = (self.context, self.block.cached);
+        if heads == 0 || context.cache.is_none() {
+            return;
+        }
+        let element = if *context.autocast.borrow() { context.half } else { self.stream };
+        let [k, v] = widths.map(|width| {
+            let nothing = Tensor::new(&context.tape, context.passing(), dims(&[(Sym::One, 0)]), element);
+            let shape = [(Sym::B, context.batch), (Sym::K, heads), (Sym::S, context.length), (Sym::D, width)];
+            nothing.standing_for(dims(&shape), element)
+        });
+        remember(context, k, v);
+    }
+
+    /// An encoder-decoder's decoder has a config of its own, whose `use_cache` stays true where a trainer sets the model's to false:
+    /// it fills a cache in training, too, unless its layers are checkpointed (modeling_t5.py `T5ForConditionalGeneration.__init__`,
+    /// `T5Stack.forward`; modeling_layers.py `GradientCheckpointingLayer`). The cache joins an empty tensor and the new one: copies,
+    /// which take the names of what they are made of (cache_utils.py `DynamicLayer.update`).
+    pub(super) fn fill_cache(&mut self, op: &Op) {
+        let (context, code) = (self.context, self.code);
+        if !context.training || context.checkpoints || !self.reads_encoder() {
+            return;
+        }
+        let made = op.first..op.first + op.kept.len().max(1);
+        let attends = code.ops.iter().filter(|op| matches!(op.action, Action::Attention(_)));
+        let read = attends.filter_map(|op| match op.inputs.as_slice() {
+            [_, Value::Numbered(k), Value::Numbered(v), ..] => Some((*k, *v)),
+            _ => None,
+        });
+        // Once both are there.
+        let both = |(k, v): &(usize, usize)| made.contains(k.max(v));
+        let Some((at_k, at_v)) = read.into_iter().find(both) else { return };
+        let value = |at: usize| self.values.get(at).cloned().flatten();
+        let (Some(k), Some(v)) = (value(at_k), value(at_v)) else { return };
+        let copy = |x: &Tensor, name| contiguous(x, x.shape(), context.label(Term::KvCache, name), true);
+        let copies = (copy(&k, "k"), copy(&v, "v"));
+        for place in &mut self.values {
+            let is_original = |value: &mut Tensor| [k.storage_id(), v.storage_id()].contains(&value.storage_id());
+            drop(place.take_if(is_original));
+        }
+        drop((k, v));
+        self.set(at_k, Some(copies.0));
+        self.set(at_v, Some(copies.1));
+    }
+
+    /// Whether it is a layer of an encoder-decoder's decoder.
+    fn reads_encoder(&self) -> bool {
+        self.block.of.program.encoder_output().is_some_and(|encoder_output| {
+            let given = self.code.ahead.iter().map(|(name, _)| name);
+            self.code.takes.iter().chain(given).any(|name| name == encoder_output)
+        })
+    }
+}
