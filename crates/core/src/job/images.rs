@@ -90,7 +90,8 @@ impl AnyResolution {
         let (mut rows, mut columns) = (tiles.0.saturating_mul(side), tiles.1.saturating_mul(side));
         let (high, wide) = (pixels.0 as f64, pixels.1 as f64);
         // What is left of `all` when `wanted` is in the middle of it.
-        let middle = |all: u64, wanted: f64| all - all.saturating_sub((wanted * 1e7).round() as u64 / 10_000_000) / 2 * 2;
+        let middle =
+            |all: u64, wanted: f64| all - all.saturating_sub((wanted * 1e7).round() as u64 / 10_000_000) / 2 * 2;
         if wide / high > columns as f64 / rows as f64 {
             rows = middle(rows, high * (columns as f64 / wide));
         } else {
@@ -114,7 +115,9 @@ fn put_together(vision: &Vision, images: &SampleImages, per_sample: u64) -> Opti
     let side = tile / vision.patch_size.unwrap_or(1).max(1);
     let whole = side.saturating_mul(side);
     let mut found = match images.tiles {
-        _ if per_sample > 1 && !any.cuts_several => Tiled { tiles: (0, 0), features: (1, 0), positions: whole.saturating_add(1) },
+        _ if per_sample > 1 && !any.cuts_several => {
+            Tiled { tiles: (0, 0), features: (1, 0), positions: whole.saturating_add(1) }
+        }
         Some(tiles) => {
             let rows = tiles.saturating_sub(1);
             let features = (rows.saturating_mul(side), side);

@@ -29,7 +29,9 @@ fn images(plan: &Plan, model: &Model) -> Option<Problem> {
     if model.vision.is_none() {
         return contradiction("images.per_sample", "model", "");
     }
-    if model.vision.as_ref().is_some_and(|vision| !vision.runs_eager) && plan.attn_implementation == AttnImplementation::Eager {
+    if model.vision.as_ref().is_some_and(|vision| !vision.runs_eager)
+        && plan.attn_implementation == AttnImplementation::Eager
+    {
         return contradiction("images.per_sample", "attn_implementation", "sdpa");
     }
     let shards = plan.distributed.framework.is_fsdp() || plan.zero_stage == 3;

@@ -27,7 +27,16 @@ impl BatchSizes {
     pub(crate) const ONE: Self = Self {
         sequences: 1,
         length: 1,
-        images: BatchImages { count: 1, patches: 1, windows: 1, rows: 1, columns: 1, tile_grid: (1, 1), feature_grid: (1, 1), positions: 2 },
+        images: BatchImages {
+            count: 1,
+            patches: 1,
+            windows: 1,
+            rows: 1,
+            columns: 1,
+            tile_grid: (1, 1),
+            feature_grid: (1, 1),
+            positions: 2,
+        },
         source: 1,
         multiprocessors: 1,
     };
