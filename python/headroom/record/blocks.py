@@ -323,7 +323,7 @@ class Block:
 
     def gives(self, readers):
         """What other blocks read, or what Python holds until the forward ends."""
-        given = {"hidden_states": self.last}
+        given = {"hidden_states": self.last, **self.bare_parameters(readers)}
         dead = {n for i in self.pre + self.ops_at for n, block in self.trace.ops[i].freed if owner(block) == self.place}
         before = {n for i in self.pre for n in self.trace.ops[i].outputs}
         for number in sorted(self.made):
@@ -343,6 +343,14 @@ class Block:
             return False
         stack = lambda i: prefixes[i].rstrip(".").rpartition(".")[0]
         return stack(self.place) != stack(self.place - 1)
+
+    def bare_parameters(self, readers):
+        """Parameters of the model itself that other blocks read (LLaVA-NeXT's newline): they take them like values."""
+        if self.place != "before":
+            return {}
+        origins = ((number, self.trace.values[number].origin) for number in readers)
+        bare = {number: origin[1] for number, origin in origins if origin[0] == "parameter" and "." not in origin[1] and origin in self.parameters}
+        return {f"parameter:{name}": number for number, name in bare.items() if any(reader != self.place for reader in readers[number])}
 
     def gives_before(self):
         """Those of them that are there before the layer is called, what it is called with among them."""

@@ -163,6 +163,7 @@ const MEASURED: &[&str] = &[
     "olmoe",
     "openai-gpt",
     "opt",
+    "paligemma",
     "persimmon",
     "phi",
     "phi3",
