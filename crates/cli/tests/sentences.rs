@@ -73,7 +73,7 @@ fn notes_are_the_pages() {
         r#"{"model": {"config": {"model_type": "my-own", "hidden_size": 256, "num_hidden_layers": 2, "num_attention_heads": 4,
             "intermediate_size": 512, "vocab_size": 1000}}}"#,
         r#"{"model": {"config": {"model_type": "llama", "hidden_size": 256, "num_attention_heads": 4, "vocab_size": 1000}}}"#,
-        r#"{"model": {"config": {"model_type": "paligemma", "text_config": {"model_type": "gemma", "num_hidden_layers": 2}}}}"#,
+        r#"{"model": {"config": {"model_type": "video_llava", "text_config": {"model_type": "llama", "num_hidden_layers": 2}}}}"#,
         r#"{"model": "bigscience/bloom-560m", "gpu": "t4", "zero_stage": 2, "use_liger_kernel": true}"#,
         r#"{"model": {"config": {"model_type": "internlm", "hidden_size": 256, "num_hidden_layers": 2, "num_attention_heads": 4,
             "intermediate_size": 512, "vocab_size": 1000}}}"#,

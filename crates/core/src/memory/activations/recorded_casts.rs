@@ -28,8 +28,10 @@ impl Runner<'_> {
         let keeps = &self.block.of.program.keeps;
         let name =
             self.block.block().and_then(|block| block.modules.get(module)).map_or("", |owner| owner.name.as_str());
-        let kept = keeps.iter().any(|kept| name.rsplit('.').next() == Some(kept));
-        let weight = self.read(Value::Parameter(module, 0)).filter(|weight| kept && weight.element().is_floating());
+        if !keeps.iter().any(|kept| name.rsplit('.').next() == Some(kept)) {
+            return x;
+        }
+        let weight = self.read(Value::Parameter(module, 0)).filter(|weight| weight.element().is_floating());
         let Some(element) = weight.map(|weight| weight.element()).filter(|element| *element != x.element()) else {
             return x;
         };

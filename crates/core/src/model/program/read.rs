@@ -117,7 +117,7 @@ pub(in crate::model) fn read(
         vec![Module { name: program.head.name.clone(), role: Role::Head, kind, part: ModelPart::LanguageModel }]
     };
     let positions = figures.optional("max_position_embeddings")?;
-    // A decoder may read images without causality in some layers.
+    // A decoder may read images without causality in some layers, and what stands behind a tower in all (PaliGemma's prefix).
     let own = program.stacks.last().map(|stack| &stack.kinds);
     let text = own.into_iter().flatten().filter_map(|(_, block)| program.layers.get(*block));
     let attends = text.flat_map(|block| block.fused.all()).filter_map(|op| match &op.action {
@@ -131,7 +131,7 @@ pub(in crate::model) fn read(
     }
     let kind = match program.reads_sources {
         true => ModelKind::EncoderDecoder,
-        false if is_not && !is_causal => ModelKind::Encoder,
+        false if is_not && !is_causal && program.stacks.len() < 2 => ModelKind::Encoder,
         false => ModelKind::Decoder,
     };
     Ok(Model {
