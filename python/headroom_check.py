@@ -39,6 +39,7 @@ PLAN_KEYS = (
     "trainer.name", "trainer.version", "task", "method",
     "lora.r", "lora.target_modules", "lora.lora_dropout", "lora.modules_to_save", "lora.adapter_dtype",
     "quantization.bits", "quantization.quant_type", "quantization.double_quant",
+    "quantization.bnb_4bit_quant_storage",
     "torch_dtype", "mixed_precision", "optim", "per_device_train_batch_size", "gradient_accumulation_steps", "max_length",
     "gradient_checkpointing", "attn_implementation", "use_liger_kernel", "max_grad_norm", "expandable_segments",
     "packing", "padding_free", "activation_offloading", "torch_compile", "beta", "loss_type", "num_iterations",
@@ -167,6 +168,9 @@ def read_quantization(plan, quantization):
     if bits == 4:
         put(plan, "quantization.quant_type", quantization.get("bnb_4bit_quant_type"))
         put(plan, "quantization.double_quant", bool(quantization.get("bnb_4bit_use_double_quant")))
+        # FSDP and ZeRO-3 shard 4-bit weights in the group's own dtype only.
+        storage = str(quantization.get("bnb_4bit_quant_storage") or "").removeprefix("torch.")
+        put(plan, "quantization.bnb_4bit_quant_storage", storage or None)
 
 
 def read_adapters(plan, model):
@@ -242,6 +246,7 @@ def read_fsdp(plan, args):
     mesh = getattr(args, "parallelism_config", None)
     copies = int(getattr(mesh, "dp_replicate_size", None) or 1)
     if flat:
+        # The environment alone: what `fsdp_config` says of it reaches FSDP1 under another name, which accelerate does not read.
         strategy = os.environ.get("FSDP_SHARDING_STRATEGY", "").lower()
         put(plan, "distributed.sharding_strategy", strategy if strategy.replace("_", "").isalpha() else None)
         if strategy.startswith("hybrid"):
