@@ -246,7 +246,8 @@ def read_fsdp(plan, args):
     mesh = getattr(args, "parallelism_config", None)
     copies = int(getattr(mesh, "dp_replicate_size", None) or 1)
     if flat:
-        # The environment alone: what `fsdp_config` says of it reaches FSDP1 under another name, which accelerate does not read.
+        # The environment alone: what `fsdp_config` says of it reaches FSDP1 as `reshard_after_forward`, before which accelerate
+        # 1.15 takes its own default of `sharding_strategy`.
         strategy = os.environ.get("FSDP_SHARDING_STRATEGY", "").lower()
         put(plan, "distributed.sharding_strategy", strategy if strategy.replace("_", "").isalpha() else None)
         if strategy.startswith("hybrid"):
