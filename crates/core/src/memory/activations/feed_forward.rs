@@ -112,7 +112,7 @@ fn activate_by_kind(context: &ForwardContext, activation: Activation, x: &Tensor
             pow(&relu, kept("activation"))
         }
         Activation::QuickGelu => {
-            // x * sigmoid(1.702 * x)
+            // x * sigmoid(1.702 * x) (transformers activations.py `QuickGELUActivation`)
             let scaled = mul_scalar(x, passing);
             let gate = unary_saving_output(&scaled, kept("sigmoid"));
             drop(scaled);
