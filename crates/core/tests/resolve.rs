@@ -338,6 +338,19 @@ fn what_the_model_refuses_is_compared_with_nothing() {
     assert!(on_one("Qwen/Qwen3-8B") > 0);
 }
 
+#[test]
+fn what_no_code_computes_is_compared_with_nothing() {
+    // ZeRO-3 gathers the head, which Cut Cross-Entropy reads past the module that gathers it.
+    let under_zero = |loss: &str| {
+        let zero = plan(json!({"model": "Qwen/Qwen3-4B", "method": "lora", "loss_implementation": loss,
+            "distributed": {"framework": "deepspeed"}}));
+        let all = Job::resolve(&zero).unwrap().alternatives();
+        all.iter().filter(|one| one.plan.zero_stage == 3).count()
+    };
+    assert_eq!(under_zero("cut_cross_entropy"), 0);
+    assert!(under_zero("full_logits") > 0);
+}
+
 proptest! {
     #![proptest_config(any_plan::config())]
 

@@ -57,7 +57,7 @@ impl Job {
     /// plan itself is always among them.
     pub fn alternatives(&self) -> Vec<Alternative> {
         let mut all = alternatives(&self.plan);
-        all.retain(|one| one.plan == self.plan || contradictions(&one.plan, &self.model, &self.gpu).is_empty());
+        all.retain(|one| one.plan == self.plan || refusals(&one.plan, &self.model, &self.gpu).is_empty());
         all
     }
 
@@ -83,10 +83,7 @@ fn resolve(plan: Plan, known: Option<&Job>, checked: Checked) -> Result<Job, Vec
         None => find_gpu(&plan.gpu).map_err(|problem| problems.push(problem)),
     };
     let (Ok(model), Ok(gpu)) = (model, gpu) else { return Err(problems) };
-    problems.extend(contradictions(&plan, &model, &gpu));
-    problems.extend(super::loss::unmodelled(&plan));
-    problems.extend(super::numerics::rmsprop_in_bf16(&plan));
-    problems.extend(checks::indivisible(&plan));
+    problems.extend(refusals(&plan, &model, &gpu));
     let instances = match known.filter(|known| has_same_instances(&plan, &known.plan)) {
         Some(known) => known.instances.clone(),
         None => instances(&plan, &model).unwrap_or_else(|found| {
@@ -163,7 +160,11 @@ fn derive(plan: Plan, model: Arc<Model>, gpu: Gpu, instances: Vec<Instance>) -> 
     }
 }
 
-/// What cannot go together in `plan`.
-fn contradictions(plan: &Plan, model: &Model, gpu: &Gpu) -> Vec<Problem> {
-    checks::contradictions(plan, model, gpu, TrainerStep::of(plan).fuses_lm_head())
+/// What cannot go together in `plan`, and what it asks for that no code here computes.
+fn refusals(plan: &Plan, model: &Model, gpu: &Gpu) -> Vec<Problem> {
+    let mut problems = checks::contradictions(plan, model, gpu, TrainerStep::of(plan).fuses_lm_head());
+    problems.extend(super::loss::unmodelled(plan));
+    problems.extend(super::numerics::rmsprop_in_bf16(plan));
+    problems.extend(checks::indivisible(plan));
+    problems
 }
