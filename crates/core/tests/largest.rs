@@ -2,8 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod recorded_classes;
+
 use std::cell::RefCell;
 use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use headroom_core::advise::difference::changed;
 use headroom_core::advise::largest::{Largest, OFFERED, Offer, Progress, largest_models};
@@ -11,7 +16,7 @@ use headroom_core::advise::{FitOracle, Heuristic, Judgement, Level, Lever};
 use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::{Fit, estimate_replayed};
-use headroom_core::model;
+use headroom_core::model::{self, Program, Programs};
 use headroom_core::plan::{Method, ModelChoice, Offload, Optimizer, Plan};
 
 /// What follows from a plan that can be estimated.
@@ -31,8 +36,11 @@ const ASKED: [&str; 6] = [
 fn plan(fragment: &str) -> Plan {
     let decoded = link::decode(fragment);
     assert!(decoded.problems.is_empty(), "{fragment}: {:?}", decoded.problems);
-    decoded.plan
+    Plan { programs: PROGRAMS.clone(), ..decoded.plan }
 }
+
+/// Those of every recorded class, each read once.
+static PROGRAMS: LazyLock<Programs> = LazyLock::new(recorded_classes::programs);
 
 fn with_model(plan: &Plan, id: &str) -> Plan {
     Plan { model: ModelChoice::Catalogue(id.to_owned()), ..plan.clone() }
@@ -121,6 +129,7 @@ fn what_a_replay_refuses_is_not_offered() {
         match search.advance(&oracle, &|plan| oracle.0.borrow().contains(plan)) {
             Progress::Working => steps += 1,
             Progress::Wants(plan) => oracle.0.borrow_mut().push(*plan),
+            Progress::WantsProgram(class) => search.go_without(&class),
             Progress::Done => break,
         }
         assert!(steps < 2000 && oracle.0.borrow().len() < 200, "the search does not end");
@@ -152,4 +161,63 @@ fn the_answer_is_the_same_whatever_the_model_of_the_plan() {
     let search = Largest::new(job(&plan(ASKED[0])));
     assert!(search.holds_for(&with_model(&plan(ASKED[0]), "openai-community/gpt2")));
     assert!(!search.holds_for(&plan(ASKED[1])));
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../static/programs")
+}
+
+/// What a page does: programs come one by one, as the search asks for them.
+fn fetched(asked: &Plan) -> (Vec<&'static str>, Vec<String>) {
+    let files = fs::read_dir(folder()).unwrap().flatten();
+    let names = files.filter_map(|file| Some(file.path().file_stem()?.to_str()?.to_owned()));
+    let listed = Programs::default().listing(names);
+    let mut search = Largest::new(job(&Plan { programs: listed.clone(), ..asked.clone() }));
+    let (mut programs, mut came, mut replays) = (listed, Vec::new(), Vec::new());
+    loop {
+        match search.advance(&Heuristic, &|plan| replays.contains(plan)) {
+            Progress::Working => {}
+            Progress::Wants(plan) => replays.push(*plan),
+            Progress::WantsProgram(class) => {
+                assert!(!came.contains(&class), "{class} came already");
+                let text = fs::read_to_string(folder().join(&class).with_extension("json")).unwrap();
+                programs = programs.with(Program::from_json(&text).unwrap());
+                search.read_by(&programs);
+                came.push(class);
+            }
+            Progress::Done => return (search.offers().iter().map(|offer| offer.model.id).collect(), came),
+        }
+    }
+}
+
+#[test]
+fn a_page_fetches_the_programs_of_likely_models_alone() {
+    for fragment in &ASKED[1..4] {
+        let asked = plan(fragment);
+        let (offered, came) = fetched(&asked);
+        assert!(came.len() <= 12, "{fragment}: {came:?}");
+        let mut search = Largest::new(job(&asked));
+        let mut replays = Vec::new();
+        loop {
+            match search.advance(&Heuristic, &|plan| replays.contains(plan)) {
+                Progress::Working => {}
+                Progress::Wants(plan) => replays.push(*plan),
+                Progress::WantsProgram(class) => panic!("{class} is there"),
+                Progress::Done => break,
+            }
+        }
+        let with_all: Vec<&str> = search.offers().iter().map(|offer| offer.model.id).collect();
+        assert_eq!(offered, with_all, "{fragment}");
+    }
+}
+
+#[test]
+fn models_of_recorded_classes_are_offered() {
+    let asked = plan(ASKED[1]);
+    let offers = largest_models(&job(&asked));
+    let without = largest_models(&job(&Plan { programs: Programs::default(), ..asked }));
+    let is_recorded =
+        |offer: &&Offer| Job::resolve(&Plan { programs: Programs::default(), ..offer.plan.clone() }).is_err();
+    assert!(offers.iter().any(|offer| is_recorded(&offer)));
+    assert!(!without.is_empty() && !without.iter().any(|offer| is_recorded(&offer)));
 }

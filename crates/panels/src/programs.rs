@@ -26,6 +26,17 @@ impl Fetched {
     pub(crate) fn programs(&mut self) -> Programs {
         self.programs.get_or_insert_with(|| Programs::default().listing(names())).clone()
     }
+
+    /// Whether the program of a class has come; `None` while it is under way.
+    pub(crate) fn came(&self, model_type: &str) -> Option<bool> {
+        if self.programs.as_ref().is_some_and(|programs| programs.known().any(|known| known == model_type)) {
+            Some(true)
+        } else if self.missed.iter().any(|missed| missed == model_type) {
+            Some(false)
+        } else {
+            None
+        }
+    }
 }
 
 fn names() -> impl Iterator<Item = String> {
@@ -80,10 +91,14 @@ fn miss(state: &mut State, name: &str) {
 /// Lets the page fetch a program that is under way, which the verdict says, or says that it could not be had.
 pub(crate) fn note(page: &Page) -> Option<Element> {
     let (name, failed) = wanted(page)?;
-    let note = el("p").key("program");
-    Some(if failed {
-        note.class("panel warning link-problems").attr("role", "alert").text(&(page.texts.program_not_fetched)(name))
-    } else {
-        note.flag("hidden", true).attr("data-fetch-now", &[FOLDER, name, ".json"].concat())
-    })
+    if !failed {
+        return Some(fetch(name));
+    }
+    let note = el("p").key("program").class("panel warning link-problems").attr("role", "alert");
+    Some(note.text(&(page.texts.program_not_fetched)(name)))
+}
+
+/// Has the page fetch the program of a class.
+pub(crate) fn fetch(model_type: &str) -> Element {
+    el("p").key("program").flag("hidden", true).attr("data-fetch-now", &[FOLDER, model_type, ".json"].concat())
 }

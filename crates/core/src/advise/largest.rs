@@ -2,7 +2,7 @@
 //!
 //! The method stays, and what is trained; everything that saves memory and leaves the result as it is, or coarser, may be
 //! switched on, but for host memory: offload goes further, at many times the time of a step. As in [`solve`](super::solve) verdicts by replay come from outside: the search goes on in steps of some
-//! milliseconds, and says which replay it wants next.
+//! milliseconds, and says which replay it wants next, or which program: a page fetches those of the few models that are likely offers.
 
 use std::cell::RefCell;
 
@@ -11,8 +11,8 @@ use super::fit::{all_savers, savers};
 use super::lever::{Lever, shardings, shorter, smaller_batches};
 use super::oracle::{FitOracle, Heuristic, Judgement, Replayed};
 use crate::job::Job;
-use crate::model::{self, CatalogueModel};
-use crate::plan::{Method, ModelChoice, Plan};
+use crate::model::{self, CatalogueModel, Programs};
+use crate::plan::{Method, ModelChoice, Plan, ProblemKind};
 
 /// How many models are offered.
 pub const OFFERED: usize = 5;
@@ -39,6 +39,8 @@ pub enum Progress {
     Working,
     /// It goes on once this plan's replay is known.
     Wants(Box<Plan>),
+    /// It goes on with the program of this class ([`Largest::read_by`]), or without its models ([`Largest::go_without`]).
+    WantsProgram(String),
     /// What was found is all there is.
     Done,
 }
@@ -57,7 +59,7 @@ struct Family {
 enum State {
     /// Nobody has looked at the model yet.
     New,
-    /// With everything switched on that saves memory it may fit.
+    /// With everything switched on that saves memory it may fit; so may one whose program is not there yet, by its weights.
     Possible,
     /// It fits at a quick look: its replay is wanted.
     Likely(Box<Offer>),
@@ -88,6 +90,8 @@ pub struct Largest {
     /// Lengths to fall back to where nothing fits, the longest last.
     shorter: Vec<u64>,
     families: Vec<Family>,
+    /// Classes whose programs cannot be had.
+    missed: Vec<String>,
 }
 
 impl Largest {
@@ -96,13 +100,29 @@ impl Largest {
         let plan = job.plan.clone();
         let mut shorter = if plan.is_reinforcement() { Vec::new() } else { shorter(plan.max_length) };
         shorter.reverse();
-        Self { families: families(), shorter, asked: job, plan }
+        Self { families: families(), shorter, asked: job, plan, missed: Vec::new() }
+    }
+
+    /// Goes on with programs that have come since.
+    pub fn read_by(&mut self, programs: &Programs) {
+        self.plan.programs = programs.clone();
+        let asked = Plan { programs: programs.clone(), ..self.asked.plan.clone() };
+        if let Ok(asked) = self.asked.with(asked) {
+            self.asked = asked;
+        }
+    }
+
+    /// Goes on without the models of a class whose program cannot be had.
+    pub fn go_without(&mut self, model_type: &str) {
+        self.missed.push(model_type.to_owned());
     }
 
     /// Whether the answer is that for `plan` too: it differs at most in its model, or is one of those offered.
     pub fn holds_for(&self, plan: &Plan) -> bool {
-        Plan { model: self.asked.plan.model.clone(), ..plan.clone() } == self.asked.plan
-            || self.offers().iter().any(|offer| offer.plan == *plan)
+        // Whatever programs either is read by.
+        let is = |other: &Plan, plan: Plan| Plan { programs: other.programs.clone(), ..plan } == *other;
+        is(&self.asked.plan, Plan { model: self.asked.plan.model.clone(), ..plan.clone() })
+            || self.offers().iter().any(|offer| is(&offer.plan, plan.clone()))
     }
 
     /// A few milliseconds' work. `oracle` goes by replays where they are known, `replayed` says where they are.
@@ -124,8 +144,18 @@ impl Largest {
         }
         // What counts as large follows from the largest: that one has to be sure.
         for place in self.largest().into_iter().chain(chosen) {
-            let Self { asked, plan, families, .. } = self;
+            let Self { asked, plan, families, missed, .. } = self;
             let Some(family) = families.get_mut(place) else { continue };
+            if family.state == State::Possible
+                && let Some(model) = family.model()
+                && let Err(class) = read(asked, plan, model)
+            {
+                if class.as_ref().is_none_or(|class| missed.contains(class)) {
+                    family.pass();
+                    return Progress::Working;
+                }
+                return class.map_or(Progress::Working, Progress::WantsProgram);
+            }
             match &family.state {
                 State::Found(_) => continue,
                 State::Likely(offer) | State::LastTry(offer) if !replayed(&offer.plan) => {
@@ -180,15 +210,19 @@ impl Largest {
 
     /// Whether the model in question may fit at all: with everything that saves memory its tensors have room.
     fn look_at(&mut self, place: usize, oracle: &dyn FitOracle) {
-        let Self { asked, plan, families, .. } = self;
+        let Self { asked, plan, families, missed, .. } = self;
         let Some(family) = families.get_mut(place) else { return };
         let Some(model) = family.model() else { return };
-        let with_model = asked.with(with_model(plan, model));
         let has_room = |lean: Job| {
             let judged = oracle.judge(&lean);
             judged.is_some_and(|judged| judged.need_bytes <= judged.gpu_bytes && judged.suits_host(&lean))
         };
-        if with_model.is_ok_and(|job| leanest(&job).any(has_room)) {
+        let may_fit = match read(asked, plan, model) {
+            Ok(job) => leanest(&job).any(has_room),
+            Err(Some(class)) => !missed.contains(&class) && least_weights(asked, model) <= asked.memory_bytes as f64,
+            Err(None) => false,
+        };
+        if may_fit {
             family.state = State::Possible;
         } else {
             family.pass();
@@ -225,7 +259,7 @@ fn take<'a>(
     taken
 }
 
-/// The largest models that fit where `job` is to run, each confirmed by its own replay.
+/// The largest models that fit where `job` is to run, each confirmed by its own replay, of those that the plan's programs read.
 pub fn largest_models(job: &Job) -> Vec<Offer> {
     let replays = Replays(RefCell::default());
     let mut search = Largest::new(job.clone());
@@ -236,6 +270,7 @@ pub fn largest_models(job: &Job) -> Vec<Offer> {
                 let judged = job.with((*plan).clone()).ok().and_then(|job| Replayed.judge(&job));
                 replays.0.borrow_mut().push((*plan, judged));
             }
+            Progress::WantsProgram(class) => search.go_without(&class),
             Progress::Done => return search.offers().into_iter().cloned().collect(),
         }
     }
@@ -259,8 +294,7 @@ impl FitOracle for Replays {
 /// The groups of the catalogue.
 fn families() -> Vec<Family> {
     let mut families: Vec<Family> = Vec::new();
-    // A page would have to fetch the programs of all recorded classes for one answer.
-    for model in model::catalogue().iter().filter(|model| !model.is_recorded()) {
+    for model in model::catalogue() {
         match families.last_mut() {
             Some(family) if family.models.first().is_some_and(|other| other.group == model.group) => {
                 family.models.push(model);
@@ -275,6 +309,31 @@ fn families() -> Vec<Family> {
 
 fn with_model(plan: &Plan, model: &CatalogueModel) -> Plan {
     Plan { model: ModelChoice::Catalogue(model.id.to_owned()), ..plan.clone() }
+}
+
+/// The job of `plan` with another model.
+///
+/// # Errors
+/// The class whose program is not there yet; none where the plan does not go with the model.
+fn read(asked: &Job, plan: &Plan, model: &CatalogueModel) -> Result<Job, Option<String>> {
+    asked.with(with_model(plan, model)).map_err(|problems| {
+        problems.into_iter().find_map(|problem| match problem.kind {
+            ProblemKind::ProgramNotFetched { model_type } => Some(model_type),
+            _ => None,
+        })
+    })
+}
+
+/// Bytes that no plan of the method goes below on one GPU: its share of weights in 16 bits, or in those of a quantised base, and
+/// of as many gradients where all are there at once.
+fn least_weights(asked: &Job, model: &CatalogueModel) -> f64 {
+    let plan = &asked.plan;
+    let bits = match plan.method {
+        Method::Qlora => f64::from(plan.quantization.bits),
+        Method::Full if asked.trains() && !plan.optim.steps_in_backward() => 32.0,
+        Method::Full | Method::Lora => 16.0,
+    };
+    model.param_count as f64 * bits / 8.0 / plan.num_gpus.max(1) as f64
 }
 
 /// A way to make a plan need less.

@@ -11,6 +11,7 @@ use crate::engine::{Step, Work};
 use crate::figures;
 use crate::page::Page;
 use crate::pieces::changed_lines;
+use crate::programs;
 use crate::replays::Known;
 use crate::state::State;
 
@@ -35,6 +36,8 @@ pub(super) struct Search {
     search: Largest,
     /// The plan whose replay it waits for.
     wanted: Option<Plan>,
+    /// The class whose program it waits for.
+    fetching: Option<String>,
     is_done: bool,
 }
 
@@ -45,7 +48,13 @@ pub(super) fn step(found: &mut Option<Search>, work: &mut Work) -> Step {
         return Step::Done;
     };
     let Some(search) = found.as_mut().filter(|search| search.about == *plan) else {
-        let begun = |job| Search { about: plan.clone(), search: Largest::new(job), wanted: None, is_done: false };
+        let begun = |job| Search {
+            about: plan.clone(),
+            search: Largest::new(job),
+            wanted: None,
+            fetching: None,
+            is_done: false,
+        };
         *found = Job::resolve(plan).ok().map(begun);
         // A plan that makes no job is never asked about.
         return if found.is_some() { Step::Working } else { Step::Done };
@@ -59,12 +68,27 @@ pub(super) fn step(found: &mut Option<Search>, work: &mut Work) -> Step {
         }
         return Step::Working;
     }
+    if let Some(class) = search.fetching.take() {
+        let programs = &work.state.programs;
+        match programs.came(&class) {
+            Some(true) => search.search.read_by(&work.state.plan().programs),
+            Some(false) => search.search.go_without(&class),
+            None => {
+                search.fetching = Some(class);
+                return Step::Done;
+            }
+        }
+    }
     let replays = &*work.replays;
     match search.search.advance(&Known(replays), &|plan| replays.answered(plan)) {
         Progress::Working => Step::Working,
         Progress::Wants(plan) => {
             search.wanted = Some(*plan);
             Step::Working
+        }
+        Progress::WantsProgram(class) => {
+            search.fetching = Some(class);
+            Step::Changed
         }
         Progress::Done => {
             search.is_done = true;
@@ -78,7 +102,7 @@ pub(super) fn follow(found: &mut Option<Search>, asked: &mut Option<Asked>, plan
     let Some(Asked { plan: about }) = &*asked else { return };
     let holds = match found.as_ref().filter(|search| search.about == *about) {
         Some(search) => search.search.holds_for(plan),
-        None => Plan { model: about.model.clone(), ..plan.clone() } == *about,
+        None => Plan { model: about.model.clone(), programs: about.programs.clone(), ..plan.clone() } == *about,
     };
     if !holds {
         (*found, *asked) = (None, None);
@@ -100,6 +124,7 @@ pub(super) fn list(page: &Page) -> Option<Element> {
     page.state.options.largest.as_ref()?;
     let words = &page.texts.options().solve;
     let found = page.found.asked.largest.as_ref().filter(|search| search.is_done);
+    let fetching = page.found.asked.largest.as_ref().and_then(|search| search.fetching.as_deref());
     let offers = found.map(|found| found.search.offers()).unwrap_or_default();
     let said = match found {
         None => words.searching,
@@ -111,6 +136,7 @@ pub(super) fn list(page: &Page) -> Option<Element> {
         .aria("aria-busy", found.is_none())
         .with(el("h3").text(words.largest))
         .with(el("p").class("panel-intro").attr("role", "status").text(said))
+        .with_some(fetching.map(programs::fetch))
         .with(sheet(page, &offers).into_element());
     Some(list)
 }

@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+use std::fs;
+use std::path::Path;
+
 use crate::reader::Reader;
 
 const SMALL: &str = "v=1&model=Qwen/Qwen2.5-0.5B&gpu=rtx-4090&method=lora&max_length=512";
@@ -44,12 +47,59 @@ fn the_largest_models_stay_while_only_the_model_changes() {
     let mut reader = open("v=1&model=Qwen/Qwen2.5-0.5B&memory_gib=6&compute_capability=8.6&method=qlora", "limits");
     reader.act("ask-largest", "");
     assert!(reader.html("solve").contains("<div class=\"largest\" aria-busy=\"true\">"));
-    let html = reader.wait("solve", "<div class=\"largest\" aria-busy=\"false\">");
+    let fetched = bring_programs(&mut reader);
+    assert!(!fetched.is_empty());
+    let html = reader.html("solve");
     assert!((1..=5).contains(&html.matches("<li><div><strong>").count()), "{html}");
     reader.press("solve", "aria-label=\"Use ");
     assert!(reader.html("solve").contains("<div class=\"largest\" aria-busy=\"false\">"));
     reader.follow(&format!("{SMALL}&tab=limits"));
     assert!(!reader.html("solve").contains("<div class=\"largest\""));
+}
+
+/// Answers what the search for the largest models asks the page to fetch, until it is done; gives back which classes.
+fn bring_programs(reader: &mut Reader) -> Vec<String> {
+    let mut fetched: Vec<String> = Vec::new();
+    for _ in 0..100_000 {
+        let html = reader.html("solve");
+        if html.contains("<div class=\"largest\" aria-busy=\"false\">") {
+            return fetched;
+        }
+        let wanted = html.split("data-fetch-now=\"programs/").nth(1).and_then(|rest| rest.split(".json").next());
+        match wanted.filter(|name| !fetched.iter().any(|known| known == name)) {
+            Some(name) => {
+                fetched.push(name.to_owned());
+                let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../static/programs").join(name);
+                let text = fs::read_to_string(file.with_extension("json")).unwrap();
+                reader.act(&format!("fetched programs/{name}.json"), &text);
+            }
+            None => {
+                reader.turn();
+            }
+        }
+    }
+    panic!("the search does not end: {fetched:?}");
+}
+
+#[test]
+fn classes_whose_programs_cannot_be_fetched_are_not_among_the_largest() {
+    let mut reader = open("v=1&model=Qwen/Qwen2.5-0.5B&memory_gib=6&compute_capability=8.6&method=qlora", "limits");
+    reader.act("ask-largest", "");
+    let mut refused: Vec<String> = Vec::new();
+    while !reader.html("solve").contains("<div class=\"largest\" aria-busy=\"false\">") {
+        let html = reader.html("solve");
+        let wanted = html.split("data-fetch-now=\"").nth(1).and_then(|rest| rest.split('"').next());
+        match wanted.filter(|file| !refused.iter().any(|known| known == file)) {
+            Some(file) => {
+                refused.push(file.to_owned());
+                reader.act(&format!("not-fetched {file}"), "404");
+            }
+            None => {
+                reader.turn();
+            }
+        }
+    }
+    assert!(!refused.is_empty() && reader.html("solve").contains("<li><div><strong>"));
 }
 
 #[test]

@@ -39,6 +39,7 @@ impl CatalogueModel {
     }
 
     /// Whether its class, or its tower's, was recorded: a page fetches its program first.
+    #[cfg(test)]
     pub(crate) fn is_recorded(&self) -> bool {
         let is_recorded = |config: serde_json::Value| {
             config.get("vision_config").is_some() || Programs::default().unknown(&config).is_some()
