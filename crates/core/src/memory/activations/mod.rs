@@ -15,6 +15,7 @@ mod merged_weight;
 mod norm;
 mod projection;
 mod recorded;
+mod recorded_adapters;
 mod recorded_blocks;
 mod recorded_cache;
 mod recorded_casts;

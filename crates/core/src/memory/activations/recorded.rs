@@ -9,6 +9,7 @@ use super::attention::remember;
 use super::eager_attention::eager;
 use super::fused_attention::{Call, fused};
 use super::merged_weight::merged;
+use super::recorded_adapters::Ahead;
 use super::tower_attention::{TowerMask, in_pieces};
 use crate::job::AttentionKernel;
 use crate::model::{
@@ -43,6 +44,8 @@ pub(super) struct Runner<'a> {
     pub(super) left: u64,
     /// Products that Liger's kernel makes.
     pub(super) products: Vec<GatedProduct>,
+    /// What axolotl's LoRA kernels have made ahead of its turn.
+    pub(super) made: Ahead,
 }
 
 impl<'a> Runner<'a> {
@@ -66,6 +69,7 @@ impl<'a> Runner<'a> {
             merged: Vec::new(),
             left: MOST_OPERATORS,
             products: Vec::new(),
+            made: Ahead::new(),
         };
         runner.products = runner.gated_products();
         for (number, name) in code.takes.iter().enumerate() {
@@ -219,6 +223,7 @@ impl<'a> Runner<'a> {
         let Some(left) = self.left.checked_sub(1) else { return };
         self.left = left;
         match &op.action {
+            _ if self.is_made(op) => {}
             Action::Linear(shape) => self.linear(op, *shape),
             Action::Attention(attend) => self.attention(op, attend),
             Action::Operator(operator) => {
@@ -278,6 +283,10 @@ impl<'a> Runner<'a> {
         let input = op.inputs.first().and_then(|input| self.read(*input));
         let (Some(x), Some(module)) = (input, op.module) else { return };
         let x = self.cast_for_kept(op, module, x);
+        self.run_adapters_together(op, &x);
+        if self.is_made(op) {
+            return;
+        }
         let out = match self.block.owners.get(module) {
             Some(OwnerWeights::Linear(projection)) => {
                 projection.run(self.context, &x, Term::of_region(op.region, true))
