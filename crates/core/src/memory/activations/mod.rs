@@ -19,6 +19,7 @@ mod recorded_adapters;
 mod recorded_blocks;
 mod recorded_cache;
 mod recorded_casts;
+mod recorded_eager;
 mod recorded_liger;
 mod recorded_loops;
 mod rotary;

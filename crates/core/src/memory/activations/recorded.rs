@@ -46,6 +46,8 @@ pub(super) struct Runner<'a> {
     pub(super) products: Vec<GatedProduct>,
     /// What axolotl's LoRA kernels have made ahead of its turn.
     pub(super) made: Ahead,
+    /// Operators of eager attention that pass on what they read, by the numbers of what they make.
+    pub(super) passing: Vec<usize>,
 }
 
 impl<'a> Runner<'a> {
@@ -70,8 +72,10 @@ impl<'a> Runner<'a> {
             left: MOST_OPERATORS,
             products: Vec::new(),
             made: Ahead::new(),
+            passing: Vec::new(),
         };
         runner.products = runner.gated_products();
+        runner.passing = runner.passing_operators();
         for (number, name) in code.takes.iter().enumerate() {
             let value = if name == RESIDUAL { x.cloned() } else { runner.taken(name) };
             runner.set(number, value);
@@ -227,7 +231,7 @@ impl<'a> Runner<'a> {
             Action::Linear(shape) => self.linear(op, *shape),
             Action::Attention(attend) => self.attention(op, attend),
             Action::Operator(operator) => {
-                if !self.fused_gate(op) {
+                if !self.fused_gate(op) && !self.passes(op) {
                     self.operator(op, operator);
                 }
             }
