@@ -22,6 +22,7 @@ mod recorded_casts;
 mod recorded_eager;
 mod recorded_liger;
 mod recorded_loops;
+mod recorded_modules;
 mod rotary;
 mod scope;
 mod tower_attention;

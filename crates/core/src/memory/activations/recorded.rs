@@ -22,9 +22,6 @@ use std::rc::Rc;
 /// Most operators of one run of a block, its loops' all counted: no program keeps the page busy for longer.
 const MOST_OPERATORS: u64 = 1 << 22;
 
-/// What becomes of the token embedding's output, inside its module's hooks or behind them.
-pub(in crate::memory) type OnEmbedding<'a> = &'a dyn Fn(&dyn Fn() -> Option<Tensor>) -> Option<Tensor>;
-
 /// A block while it runs.
 pub(super) struct Runner<'a> {
     pub(super) context: &'a ForwardContext,
@@ -39,7 +36,7 @@ pub(super) struct Runner<'a> {
     /// dtype of the residual stream that the block takes.
     pub(super) stream: ElementType,
     /// Bare parameters as their adapters leave them, while the module that reads them runs.
-    merged: Vec<((usize, usize), Tensor)>,
+    pub(super) merged: Vec<((usize, usize), Tensor)>,
     /// Operators that may still run.
     pub(super) left: u64,
     /// Products that Liger's kernel makes.
@@ -156,74 +153,7 @@ impl<'a> Runner<'a> {
         Some(nothing.standing_for(self.sizes.shape(parameter.shape), element))
     }
 
-    /// Runs operators in order; those of one module in a row run inside its hooks.
-    pub(super) fn run(&mut self, ops: &[Op], on_embedding: Option<(usize, OnEmbedding<'_>)>) {
-        let mut rest = ops;
-        while let [first, ..] = rest {
-            let count = match first.module {
-                Some(module) if !matches!(first.action, Action::Linear(_)) => {
-                    rest.iter().take_while(|op| op.module == Some(module)).count()
-                }
-                _ => 1,
-            };
-            let (run, others) = rest.split_at(count.max(1));
-            match (first.module, on_embedding) {
-                (Some(module), Some((table, look_up))) if module == table => self.embed(run, look_up),
-                (Some(module), _) if self.norms_in_one(module) => self.fused_norm(module, run),
-                (Some(module), _) if self.experts_in_one(module, run) => {}
-                (Some(module), _) if self.context.zero3.is_some() && !matches!(first.action, Action::Linear(_)) => {
-                    self.scoped(module, run);
-                }
-                _ => run.iter().for_each(|op| self.op(op)),
-            }
-            let next = others.first().and_then(|op| op.module);
-            if first.module.is_some() && next != first.module {
-                self.merged.clear();
-            }
-            rest = others;
-        }
-    }
-
-    /// Runs the module of token embeddings as its caller says.
-    fn embed(&mut self, run: &[Op], look_up: OnEmbedding<'_>) {
-        let Some(last) = run.last().map(|op| op.first) else { return };
-        let this = std::cell::RefCell::new(&mut *self);
-        let out = look_up(&|| {
-            let mut this = this.borrow_mut();
-            run.iter().for_each(|op| this.op(op));
-            this.values.get_mut(last)?.take()
-        });
-        // What follows goes by the embeddings' dtype.
-        self.stream = out.as_ref().map_or(self.stream, Tensor::element);
-        self.set(last, out);
-    }
-
-    /// Runs a module inside ZeRO-3's hooks.
-    fn scoped(&mut self, module: usize, run: &[Op]) {
-        let input = run.first().and_then(|op| {
-            op.inputs.iter().find_map(|value| match value {
-                Value::Numbered(number) => Some((*number, self.values.get(*number)?.clone()?)),
-                Value::Parameter(..) => None,
-            })
-        });
-        let last = run.last().filter(|op| !op.kept.is_empty()).map(|op| op.first);
-        let name =
-            self.block.block().and_then(|block| block.modules.get(module)).map_or("", |owner| owner.name.as_str());
-        let (Some((number, x)), Some(last)) = (input, last) else {
-            run.iter().for_each(|op| self.op(op));
-            return;
-        };
-        let (context, block) = (self.context, self.block);
-        let out = context.module(name, &block.parameters(module), &x, |seen| {
-            self.set(number, Some(seen.clone()));
-            run.iter().for_each(|op| self.op(op));
-            let out = self.values.get_mut(last).and_then(Option::take);
-            out.unwrap_or_else(|| seen.clone())
-        });
-        self.set(last, Some(out));
-    }
-
-    fn op(&mut self, op: &Op) {
+    pub(super) fn op(&mut self, op: &Op) {
         let Some(left) = self.left.checked_sub(1) else { return };
         self.left = left;
         match &op.action {
@@ -232,7 +162,7 @@ impl<'a> Runner<'a> {
             Action::Attention(attend) => self.attention(op, attend),
             Action::Operator(operator) => {
                 if !self.fused_gate(op) && !self.passes(op) {
-                    self.operator(op, operator);
+                    self.in_activation(op, |runner| runner.operator(op, operator));
                 }
             }
             Action::Repeat(repeat) => self.repeat(repeat),

@@ -170,6 +170,11 @@ pub(crate) struct Op {
 }
 
 impl Op {
+    /// Whether it is an activation of a gate, called by no module that has parameters.
+    pub(crate) fn is_activation(&self) -> bool {
+        self.sign == Sign::Gate && self.module.is_none()
+    }
+
     /// Whether it is a softmax.
     pub(crate) fn is_softmax(&self) -> bool {
         self.sign == Sign::Softmax
