@@ -346,9 +346,12 @@ impl<'a> Runner<'a> {
         }
         let name = op.module.and_then(|module| Some(self.block.block()?.modules.get(module)?.name.as_str()));
         let shape: Shape = operator.outputs.get(place).map_or(Shape::SCALAR, |output| self.sizes.shape(output.shape));
+        let made = operator.outputs.get(place).map(|output| output.made);
         let term = match op.region {
-            Region::Norm if operator.kernel.is_cast() => Term::NormInputs,
-            Region::Norm if shape.width() == 1 => Term::NormStatistics,
+            Region::Norm if operator.kernel.is_cast() && made == Some(Made::Of(ElementType::F32)) => Term::NormInputs,
+            Region::Norm | Region::NormOutput if shape.width() == 1 => Term::NormStatistics,
+            // Numbers of positions.
+            Region::Rotary | Region::Embedding if made == Some(Made::Of(ElementType::I64)) => Term::BatchInputs,
             region => Term::of_region(region, false),
         };
         self.context.label(term, name.unwrap_or_default())
