@@ -1,6 +1,6 @@
 //! The forward of a model whose class was recorded: what runs before its layers and behind them.
 
-use super::activations::{ForwardContext, run_between, run_recorded};
+use super::activations::{ForwardContext, prepare_masks, run_between, run_recorded};
 use super::autograd::{Tensor, custom};
 use super::embeddings::add_adapter;
 use super::term::Term;
@@ -39,10 +39,15 @@ pub(super) fn run_before(context: &Rc<ForwardContext>, job: &Job, weights: &Load
                 if context.zero3.is_some() { want_gradient(rows) } else { rows }
             })
         };
-        Some(want_gradient(match &context.groups {
+        let rows = want_gradient(match &context.groups {
             Some(groups) => groups.run_embedding(look_up),
             None => look_up(),
-        }))
+        });
+        // Before positions are turned into cosine and sine (modeling_llama.py `LlamaModel.forward`).
+        if context.masks.borrow().is_empty() {
+            prepare_masks(context, &job.model, rows.element());
+        }
+        Some(rows)
     };
     run_recorded(context, before, None, Some((module, &on_embedding)))
 }
