@@ -87,7 +87,7 @@ pub(super) fn run_embeddings(
 
 /// What an adapter adds to rows of its table (peft tuners/lora/layer.py `Embedding.forward`): rows of A's transpose, times B's.
 /// Autocast casts both anew, as it keeps no copy of a view. Where a class scales rows within its table, so does peft.
-fn add_adapter(context: &ForwardContext, adapter: &TableAdapter, rows: Tensor, scaled: bool) -> Tensor {
+pub(super) fn add_adapter(context: &ForwardContext, adapter: &TableAdapter, rows: Tensor, scaled: bool) -> Tensor {
     let TableAdapter { a, b, rows: count, r } = adapter;
     let label = context.label(Term::AdapterActivations, "embed_tokens");
     let low =

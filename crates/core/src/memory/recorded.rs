@@ -1,11 +1,12 @@
 //! The forward of a model whose class was recorded: what runs before its layers and behind them.
 
-use super::activations::{ForwardContext, run_between, run_recorded};
+use super::activations::{ForwardContext, prepare_masks, run_between, run_recorded};
 use super::autograd::{Tensor, custom};
+use super::embeddings::add_adapter;
 use super::term::Term;
 use super::weights::LoadedModel;
 use crate::job::Job;
-use crate::model::Role;
+use crate::model::{Owner, Role};
 use std::rc::Rc;
 
 /// The first layer's input.
@@ -14,7 +15,11 @@ pub(super) fn run_before(context: &Rc<ForwardContext>, job: &Job, weights: &Load
     let table = weights.token_embedding.as_ref()?;
     let name =
         job.model.embeddings.iter().find(|module| module.role == Role::TokenEmbedding).map(|module| &module.name)?;
-    let module = before.block()?.modules.iter().position(|owner| owner.name == *name)?;
+    let modules = &before.block()?.modules;
+    let module = modules.iter().position(|owner| owner.name == *name)?;
+    // peft tuners/lora/layer.py `Embedding._get_embed_scale`
+    let scales = |owner: &Owner| owner.parameters.iter().any(|parameter| parameter.name == "embed_scale");
+    let scales = modules.get(module).is_some_and(scales);
     share_parameters(context, weights);
     let wants_gradient = context.wants_input_grads && tape.grad_enabled();
     let want_gradient = |rows: Tensor| {
@@ -26,14 +31,23 @@ pub(super) fn run_before(context: &Rc<ForwardContext>, job: &Job, weights: &Load
         let look_up = || {
             context.embedding_module("embed_tokens", table, || {
                 let rows = run().unwrap_or_else(missing);
+                let rows = match &weights.token_adapter {
+                    Some(adapter) => add_adapter(context, adapter, rows, scales),
+                    None => rows,
+                };
                 // DeepSpeed's hooks come behind the one that wants a gradient: backward fetches the table again.
                 if context.zero3.is_some() { want_gradient(rows) } else { rows }
             })
         };
-        Some(want_gradient(match &context.groups {
+        let rows = want_gradient(match &context.groups {
             Some(groups) => groups.run_embedding(look_up),
             None => look_up(),
-        }))
+        });
+        // Before positions are turned into cosine and sine (modeling_llama.py `LlamaModel.forward`).
+        if context.masks.borrow().is_empty() {
+            prepare_masks(context, &job.model, rows.element());
+        }
+        Some(rows)
     };
     run_recorded(context, before, None, Some((module, &on_embedding)))
 }

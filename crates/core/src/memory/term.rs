@@ -236,6 +236,8 @@ impl Term {
     pub(in crate::memory) fn of_region(region: Region, projected: bool) -> Self {
         match region {
             Region::Residual | Region::Embedding => Self::ResidualStream,
+            Region::Rotary => Self::RotaryTables,
+            Region::NormOutput => Self::NormOutputs,
             Region::Norm if projected => Self::NormOutputs,
             Region::Norm => Self::NormalizedValues,
             Region::Attention => Self::QueryKeyValue,

@@ -97,8 +97,7 @@ fn read(
         Some(reader) => (Reading::Known, reader),
         None => (Reading::Generic, families::generic as families::Reader),
     };
-    let mut model = Model { idle, ..reader(&part)? };
-    model.behaviour.flash_repeats_heads = families::flash_repeats_heads(model_type);
+    let model = Model { idle, ..reader(&part)? };
     finish(model, (name, model_type, whole_type), reading, &whole)
 }
 
@@ -111,6 +110,8 @@ fn finish(
 ) -> Result<Model, Box<ConfigError>> {
     name.clone_into(&mut model.name);
     model_type.clone_into(&mut model.model_type);
+    model.behaviour.flash_repeats_heads = families::flash_repeats_heads(model_type);
+    model.behaviour.gathers_experts_at_once |= families::gathers_experts_at_once(model_type);
     model.is_measured = families::is_measured(model_type);
     model.reading = reading;
     let has_tower = model.vision.is_some() || !model.idle.is_empty();

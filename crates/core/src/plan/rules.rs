@@ -114,7 +114,7 @@ fn frozen_table_unsharded(plan: &Plan, model: &Model) -> Option<Problem> {
 }
 
 /// Adapters and copies at a model's ends that were not run under the allocator: a head that they part from its embedding, and
-/// an adapter on the embedding, where parameters are gathered; the latter in recorded classes too.
+/// an adapter on the embedding, where parameters are gathered.
 fn adapted_ends(plan: &Plan, model: &Model, fuses_lm_head: bool) -> Option<Problem> {
     if plan.method == Method::Full || plan.task == Task::Inference {
         return None;
@@ -135,8 +135,6 @@ fn adapted_ends(plan: &Plan, model: &Model, fuses_lm_head: bool) -> Option<Probl
         contradiction(field, "lora.target_modules", fix)
     } else if gathers && unties_head(plan, model) {
         contradiction(field, "lora.modules_to_save", fix)
-    } else if on_table && model.recorded.is_some() {
-        contradiction("lora.target_modules", "model", "all-linear")
     } else {
         None
     }

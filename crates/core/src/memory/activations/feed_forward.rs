@@ -17,7 +17,8 @@ pub(in crate::memory) fn run_feed_forward(context: &ForwardContext, layer: &Laye
         FeedForward::Dense(mlp) => {
             let find = |role| layer.projection(role);
             if let (Some(gate), Some(up), Some(down)) = (find(Role::Gate), find(Role::Up), find(Role::Down))
-                && let Some(out) = run_gated(context, mlp, x, [gate, up, down])
+                && mlp.activation == Activation::Fused
+                && let Some(out) = run_gated(context, x, [gate, up, down])
             {
                 return out;
             }

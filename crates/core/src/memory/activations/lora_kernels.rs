@@ -7,7 +7,6 @@ use super::super::autograd::{
 use super::super::term::Term;
 use super::super::weights::{Adapter, BaseWeight, Projection};
 use super::ForwardContext;
-use crate::model::{Activation, Mlp};
 use std::rc::Rc;
 
 /// Runs `projections` of the same `x` as one operator where axolotl's kernels serve them: all are adapted, and none is int8.
@@ -36,13 +35,8 @@ pub(super) fn run_together(
 
 /// The gated feed-forward part as one operator: backward computes the product again, and the gradients of gate and up, into
 /// the tensors that stood for something else before (kernels/swiglu.py `swiglu_backward`).
-pub(super) fn run_gated(
-    context: &ForwardContext,
-    mlp: &Mlp,
-    x: &Tensor,
-    projections: [&Projection; 3],
-) -> Option<Tensor> {
-    let parts = Part::of_all(context, &projections).filter(|_| mlp.activation == Activation::Fused)?;
+pub(super) fn run_gated(context: &ForwardContext, x: &Tensor, projections: [&Projection; 3]) -> Option<Tensor> {
+    let parts = Part::of_all(context, &projections)?;
     let [gate, up, down] = projections;
     let term = Term::FeedForwardActivations;
     let dropped = drop_out(context, &projections[..1], x);

@@ -9,6 +9,7 @@ use super::attention::remember;
 use super::eager_attention::eager;
 use super::fused_attention::{Call, fused};
 use super::merged_weight::merged;
+use super::recorded_adapters::Ahead;
 use super::tower_attention::{TowerMask, in_pieces};
 use crate::job::AttentionKernel;
 use crate::model::{
@@ -20,9 +21,6 @@ use std::rc::Rc;
 
 /// Most operators of one run of a block, its loops' all counted: no program keeps the page busy for longer.
 const MOST_OPERATORS: u64 = 1 << 22;
-
-/// What becomes of the token embedding's output, inside its module's hooks or behind them.
-pub(in crate::memory) type OnEmbedding<'a> = &'a dyn Fn(&dyn Fn() -> Option<Tensor>) -> Option<Tensor>;
 
 /// A block while it runs.
 pub(super) struct Runner<'a> {
@@ -38,11 +36,15 @@ pub(super) struct Runner<'a> {
     /// dtype of the residual stream that the block takes.
     pub(super) stream: ElementType,
     /// Bare parameters as their adapters leave them, while the module that reads them runs.
-    merged: Vec<((usize, usize), Tensor)>,
+    pub(super) merged: Vec<((usize, usize), Tensor)>,
     /// Operators that may still run.
     pub(super) left: u64,
     /// Products that Liger's kernel makes.
     pub(super) products: Vec<GatedProduct>,
+    /// What axolotl's LoRA kernels have made ahead of its turn.
+    pub(super) made: Ahead,
+    /// Operators of eager attention that pass on what they read, by the numbers of what they make.
+    pub(super) passing: Vec<usize>,
 }
 
 impl<'a> Runner<'a> {
@@ -66,8 +68,11 @@ impl<'a> Runner<'a> {
             merged: Vec::new(),
             left: MOST_OPERATORS,
             products: Vec::new(),
+            made: Ahead::new(),
+            passing: Vec::new(),
         };
         runner.products = runner.gated_products();
+        runner.passing = runner.passing_operators();
         for (number, name) in code.takes.iter().enumerate() {
             let value = if name == RESIDUAL { x.cloned() } else { runner.taken(name) };
             runner.set(number, value);
@@ -148,82 +153,16 @@ impl<'a> Runner<'a> {
         Some(nothing.standing_for(self.sizes.shape(parameter.shape), element))
     }
 
-    /// Runs operators in order; those of one module in a row run inside its hooks.
-    pub(super) fn run(&mut self, ops: &[Op], on_embedding: Option<(usize, OnEmbedding<'_>)>) {
-        let mut rest = ops;
-        while let [first, ..] = rest {
-            let count = match first.module {
-                Some(module) if !matches!(first.action, Action::Linear(_)) => {
-                    rest.iter().take_while(|op| op.module == Some(module)).count()
-                }
-                _ => 1,
-            };
-            let (run, others) = rest.split_at(count.max(1));
-            match (first.module, on_embedding) {
-                (Some(module), Some((table, look_up))) if module == table => self.embed(run, look_up),
-                (Some(module), _) if self.norms_in_one(module) => self.fused_norm(module, run),
-                (Some(module), _) if self.experts_in_one(module, run) => {}
-                (Some(module), _) if self.context.zero3.is_some() && !matches!(first.action, Action::Linear(_)) => {
-                    self.scoped(module, run);
-                }
-                _ => run.iter().for_each(|op| self.op(op)),
-            }
-            let next = others.first().and_then(|op| op.module);
-            if first.module.is_some() && next != first.module {
-                self.merged.clear();
-            }
-            rest = others;
-        }
-    }
-
-    /// Runs the module of token embeddings as its caller says.
-    fn embed(&mut self, run: &[Op], look_up: OnEmbedding<'_>) {
-        let Some(last) = run.last().map(|op| op.first) else { return };
-        let this = std::cell::RefCell::new(&mut *self);
-        let out = look_up(&|| {
-            let mut this = this.borrow_mut();
-            run.iter().for_each(|op| this.op(op));
-            this.values.get_mut(last)?.take()
-        });
-        // What follows goes by the embeddings' dtype.
-        self.stream = out.as_ref().map_or(self.stream, Tensor::element);
-        self.set(last, out);
-    }
-
-    /// Runs a module inside ZeRO-3's hooks.
-    fn scoped(&mut self, module: usize, run: &[Op]) {
-        let input = run.first().and_then(|op| {
-            op.inputs.iter().find_map(|value| match value {
-                Value::Numbered(number) => Some((*number, self.values.get(*number)?.clone()?)),
-                Value::Parameter(..) => None,
-            })
-        });
-        let last = run.last().filter(|op| !op.kept.is_empty()).map(|op| op.first);
-        let name =
-            self.block.block().and_then(|block| block.modules.get(module)).map_or("", |owner| owner.name.as_str());
-        let (Some((number, x)), Some(last)) = (input, last) else {
-            run.iter().for_each(|op| self.op(op));
-            return;
-        };
-        let (context, block) = (self.context, self.block);
-        let out = context.module(name, &block.parameters(module), &x, |seen| {
-            self.set(number, Some(seen.clone()));
-            run.iter().for_each(|op| self.op(op));
-            let out = self.values.get_mut(last).and_then(Option::take);
-            out.unwrap_or_else(|| seen.clone())
-        });
-        self.set(last, Some(out));
-    }
-
-    fn op(&mut self, op: &Op) {
+    pub(super) fn op(&mut self, op: &Op) {
         let Some(left) = self.left.checked_sub(1) else { return };
         self.left = left;
         match &op.action {
+            _ if self.is_made(op) => {}
             Action::Linear(shape) => self.linear(op, *shape),
             Action::Attention(attend) => self.attention(op, attend),
             Action::Operator(operator) => {
-                if !self.fused_gate(op) {
-                    self.operator(op, operator);
+                if !self.fused_gate(op) && !self.passes(op) {
+                    self.in_activation(op, |runner| runner.operator(op, operator));
                 }
             }
             Action::Repeat(repeat) => self.repeat(repeat),
@@ -278,6 +217,10 @@ impl<'a> Runner<'a> {
         let input = op.inputs.first().and_then(|input| self.read(*input));
         let (Some(x), Some(module)) = (input, op.module) else { return };
         let x = self.cast_for_kept(op, module, x);
+        self.run_adapters_together(op, &x);
+        if self.is_made(op) {
+            return;
+        }
         let out = match self.block.owners.get(module) {
             Some(OwnerWeights::Linear(projection)) => {
                 projection.run(self.context, &x, Term::of_region(op.region, true))
@@ -403,9 +346,12 @@ impl<'a> Runner<'a> {
         }
         let name = op.module.and_then(|module| Some(self.block.block()?.modules.get(module)?.name.as_str()));
         let shape: Shape = operator.outputs.get(place).map_or(Shape::SCALAR, |output| self.sizes.shape(output.shape));
+        let made = operator.outputs.get(place).map(|output| output.made);
         let term = match op.region {
-            Region::Norm if operator.kernel.is_cast() => Term::NormInputs,
-            Region::Norm if shape.width() == 1 => Term::NormStatistics,
+            Region::Norm if operator.kernel.is_cast() && made == Some(Made::Of(ElementType::F32)) => Term::NormInputs,
+            Region::Norm | Region::NormOutput if shape.width() == 1 => Term::NormStatistics,
+            // Numbers of positions.
+            Region::Rotary | Region::Embedding if made == Some(Made::Of(ElementType::I64)) => Term::BatchInputs,
             region => Term::of_region(region, false),
         };
         self.context.label(term, name.unwrap_or_default())

@@ -3,7 +3,8 @@
 use super::super::autograd::{ElementType, Tensor};
 use super::super::weights::RecordedBlock;
 use super::ForwardContext;
-use super::recorded::{OnEmbedding, Runner};
+use super::recorded::Runner;
+use super::recorded_modules::OnEmbedding;
 use super::scope::Scope;
 use crate::job::AttentionKernel;
 use crate::model::{Code, RESIDUAL, Value, Way};

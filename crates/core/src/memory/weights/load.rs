@@ -110,7 +110,14 @@ impl Builder<'_> {
         if let Some(of) = &self.job.model.recorded {
             let before = self.recorded(of, Part::Before, (modules, None), Place::Outside(outside));
             embeddings.token = before.token_embedding(modules);
-            embeddings.original = embeddings.token.clone();
+            let table = modules.iter().find(|module| module.role == Role::TokenEmbedding);
+            if let (Some(table), Some(token)) = (table, &embeddings.token) {
+                let sizes = [token.shape().rows().elements(), token.shape().width()];
+                // A copy that trains stands behind it.
+                let original = self.built.parameters.iter().find(|parameter| *parameter.name == *table.name);
+                embeddings.original = original.map(|original| original.tensor.clone());
+                embeddings.adapter = self.table_adapter(&table.name, sizes, outside);
+            }
             embeddings.recorded = Some(before);
             return embeddings;
         }

@@ -129,12 +129,12 @@ impl Builder<'_> {
 /// What a module's parameters count as.
 fn term_of(region: Region, module: Option<&Module>) -> Term {
     match region {
-        Region::Norm => Term::NormWeights,
+        Region::Norm | Region::NormOutput => Term::NormWeights,
         Region::Embedding => Term::EmbeddingWeights,
         Region::FeedForward => Term::FeedForwardWeights,
         Region::Experts | Region::Router => Term::ExpertWeights,
         Region::Attention | Region::AttentionOutput | Region::Residual => Term::AttentionWeights,
-        Region::Other => match module.map(|module| module.role) {
+        Region::Other | Region::Rotary => match module.map(|module| module.role) {
             Some(Role::TokenEmbedding) => Term::EmbeddingWeights,
             _ => Term::AttentionWeights,
         },

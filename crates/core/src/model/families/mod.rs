@@ -284,6 +284,12 @@ pub(super) fn flash_repeats_heads(model_type: &str) -> bool {
     matches!(model_type, "mistral" | "mixtral" | "phi3" | "qwen2" | "qwen2_moe" | "starcoder2")
 }
 
+/// Classes whose block of experts DeepSpeed gathers at once (`DEFAULT_LEAF_MODULE_CLASSES` in DeepSpeed 0.19
+/// runtime/zero/leaf_module_config.py).
+pub(super) fn gathers_experts_at_once(model_type: &str) -> bool {
+    matches!(model_type, "mixtral" | "qwen2_moe" | "qwen3_moe")
+}
+
 /// Every `model_type` whose class is known, in alphabetical order.
 pub fn known_model_types() -> impl Iterator<Item = &'static str> {
     READERS.iter().map(|(name, _)| *name)

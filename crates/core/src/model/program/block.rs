@@ -170,6 +170,16 @@ pub(crate) struct Op {
 }
 
 impl Op {
+    /// Whether it is an activation of a gate, called by no module that has parameters.
+    pub(crate) fn is_activation(&self) -> bool {
+        self.sign == Sign::Gate && self.module.is_none()
+    }
+
+    /// Whether it is a softmax.
+    pub(crate) fn is_softmax(&self) -> bool {
+        self.sign == Sign::Softmax
+    }
+
     /// Whether it makes a tensor of zeros.
     pub(crate) fn makes_zeros(&self) -> bool {
         self.sign == Sign::Zeros
@@ -280,6 +290,32 @@ impl Code {
         };
         let activations = self.ops.iter().filter(|op| op.sign == Sign::Gate && op.module.is_none());
         activations.filter_map(product).collect()
+    }
+
+    /// `repeat_kv` of keys and of values: `unsqueeze`, `expand`, and the two operators of a `reshape` that copies.
+    pub(crate) fn repeated_heads(&self) -> Vec<[usize; 4]> {
+        let next = |of: &Op, sign: Sign| {
+            let reads = |op: &&Op| op.sign == sign && op.inputs.as_slice() == [Value::Numbered(of.first)];
+            self.ops.iter().find(reads)
+        };
+        let chain = |first: &Op| {
+            let expanded = next(first, Sign::Expand)?;
+            let copied = next(expanded, Sign::Copy)?;
+            let seen = next(copied, Sign::View)?;
+            Some([first.first, expanded.first, copied.first, seen.first])
+        };
+        let of_attention = self.ops.iter().filter(|op| op.region == Region::Attention && op.sign == Sign::Unsqueeze);
+        of_attention.filter_map(chain).collect()
+    }
+
+    /// Casts whose result a softmax alone reads.
+    pub(crate) fn upcasts_for_softmax(&self) -> Vec<usize> {
+        let is_read = |of: usize| {
+            let mut readers = self.ops.iter().filter(|op| op.inputs.contains(&Value::Numbered(of)));
+            readers.next().is_some_and(Op::is_softmax) && readers.next().is_none()
+        };
+        let casts = self.ops.iter().filter(|op| op.sign == Sign::Cast && op.region == Region::Attention);
+        casts.map(|op| op.first).filter(|made| is_read(*made)).collect()
     }
 
     /// Numbers of the values that the layer's own operators read, or that it gives.

@@ -12,6 +12,7 @@ impl Builder<'_> {
         let mut kept = vec![false; self.roots.len()];
         gives.iter().for_each(|(_, value)| self.keep(&mut kept, value));
         self.keep_read(&mut kept, all);
+        self.keep_cast(&mut kept, all);
         self.note(&kept, all);
     }
 
@@ -56,6 +57,22 @@ impl Builder<'_> {
         }
     }
 
+    /// What a cast reads is kept with its result: where both have one dtype, they are one tensor.
+    fn keep_cast(&self, kept: &mut [bool], all: &[Op]) {
+        for op in all.iter().rev() {
+            match &op.action {
+                Action::Operator(operator) if operator.kernel.is_cast() => {
+                    let root = self.root(&Value::Numbered(op.first));
+                    if root.is_some_and(|at| kept.get(at) == Some(&true)) {
+                        op.inputs.iter().for_each(|input| self.keep(kept, input));
+                    }
+                }
+                Action::Repeat(repeat) => self.keep_cast(kept, &repeat.ops),
+                _ => {}
+            }
+        }
+    }
+
     fn note(&self, kept: &[bool], all: &mut [Op]) {
         for op in all {
             for (i, is_kept) in op.kept.iter_mut().enumerate() {
@@ -78,10 +95,13 @@ impl Builder<'_> {
     }
 
     fn place_behind(&self, mut before: Region, residual: Option<usize>, all: &mut [Op]) -> Region {
-        for op in all {
+        let mut all = all.iter_mut().peekable();
+        while let Some(op) = all.next() {
+            let is_last = all.peek().is_none_or(|next| next.module != op.module);
             op.region = match (op.module.and_then(|module| self.modules.get(module)), &mut op.action) {
                 (_, Action::Attention(_)) => Region::AttentionOutput,
                 (_, Action::Repeat(repeat)) => self.place_behind(before, residual, &mut repeat.ops),
+                (Some(module), _) if module.region == Region::Norm && is_last => Region::NormOutput,
                 (Some(module), _) => module.region,
                 (None, Action::Operator(operator)) => {
                     let place = operator.place.as_ref();
@@ -91,7 +111,7 @@ impl Builder<'_> {
                 }
                 (None, Action::Linear(_)) => before,
             };
-            if op.region != Region::Norm {
+            if !matches!(op.region, Region::Norm | Region::NormOutput | Region::Rotary) {
                 before = op.region;
             }
         }

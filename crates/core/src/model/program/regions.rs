@@ -1,12 +1,16 @@
-//! What part of a layer an operator belongs to, for names alone: nothing is computed from it.
+//! What part of a layer an operator belongs to: for names, and to look for eager attention in.
 
 /// Part of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Region {
     /// The residual stream.
     Residual,
-    /// A norm.
+    /// A norm, but for what it gives.
     Norm,
+    /// What a norm gives.
+    NormOutput,
+    /// Cosine and sine of positions.
+    Rotary,
     /// Attention, or another mixer of tokens, up to its kernel.
     Attention,
     /// The same behind it.
@@ -31,6 +35,8 @@ impl Region {
         let in_class = |parts: &[&str]| parts.iter().any(|part| class.contains(part));
         if in_class(&["Norm"]) {
             Self::Norm
+        } else if in_class(&["Rotary"]) {
+            Self::Rotary
         } else if in_class(&["Embedding"]) {
             Self::Embedding
         } else if in_class(&["Router", "TopK"]) || last == "gate" || last == "router" {

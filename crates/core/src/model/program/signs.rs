@@ -18,6 +18,17 @@ pub(super) enum Sign {
     Gate,
     /// A product of two tensors.
     Product,
+    /// A dimension more.
+    Unsqueeze,
+    /// A dimension repeated, without bytes of its own.
+    Expand,
+    /// A copy of what does not lie in one piece.
+    Copy,
+    /// The same elements in another shape.
+    View,
+    /// A cast.
+    Cast,
+    Softmax,
     Other,
 }
 
@@ -34,6 +45,12 @@ impl Sign {
             "zeros" => Self::Zeros,
             "silu" | "gelu" => Self::Gate,
             "mul" => Self::Product,
+            "unsqueeze" => Self::Unsqueeze,
+            "expand" => Self::Expand,
+            "clone" => Self::Copy,
+            "view" | "_unsafe_view" => Self::View,
+            "_to_copy" => Self::Cast,
+            "_softmax" => Self::Softmax,
             _ => Self::Other,
         }
     }

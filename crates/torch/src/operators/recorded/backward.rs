@@ -95,6 +95,9 @@ pub(super) struct Run {
     pub(super) given: SmallVec<[(Shape, ElementType); 2]>,
     /// dtype of its inputs.
     pub(super) model: ElementType,
+    /// Shape of the input whose heads it sees apart: a gradient that lies head by head is copied to join them, which attention whose
+    /// heads are repeated gives back, and no recording of it has.
+    pub(super) joined: Option<Shape>,
 }
 
 impl Run {
@@ -137,7 +140,10 @@ impl Run {
         }
         let result = |(result, need): (&Operand, &bool)| {
             need.then(|| match self.value(call, &made, *result) {
-                Value::Here(tensor) => tensor,
+                Value::Here(tensor) => match self.joined.filter(|_| tensor.head_major()) {
+                    Some(joined) => call.grad_like(joined, tensor.element()),
+                    None => tensor,
+                },
                 Value::Known(shape, element) => call.grad_like(shape, element),
             })
         };

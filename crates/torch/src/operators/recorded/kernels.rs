@@ -14,6 +14,8 @@ pub enum Kernel {
     Cast,
     /// A copy in order of what lies in another; rows of a single sequence are taken as they lie.
     Reshape,
+    /// The same elements under another shape.
+    View,
     /// Writes into one of its tensors, or renames it: whose storage it gives is not a view for autograd.
     InPlace,
     /// Makes its mask, the last of its results, before the others (aten/src/ATen/native/cuda/Dropout.cu `dropout_cuda`).
@@ -39,6 +41,7 @@ impl Kernel {
         match base {
             "_to_copy" | "to" => Self::Cast,
             "reshape" => Self::Reshape,
+            "view" => Self::View,
             "native_dropout" => Self::Dropout,
             "mm" | "bmm" | "baddbmm" => Self::Matmul,
             "addmm" => Self::BiasMatmul,
@@ -59,7 +62,7 @@ impl Kernel {
 
     /// Whether what shares a storage with one of its tensors is a view.
     pub(super) fn makes_views(self) -> bool {
-        matches!(self, Self::Plain)
+        matches!(self, Self::Plain | Self::View)
     }
 
     /// The gradient of a table of embeddings: what sorting takes is made before it, and freed behind it.
@@ -96,7 +99,13 @@ impl Kernel {
                 let Some((indices, ElementType::I64)) = inputs.get(1) else { return };
                 sort_indices(tape, *indices);
             }
-            Self::Plain | Self::Cast | Self::Reshape | Self::InPlace | Self::Dropout | Self::EmbeddingBackward => {}
+            Self::Plain
+            | Self::Cast
+            | Self::Reshape
+            | Self::View
+            | Self::InPlace
+            | Self::Dropout
+            | Self::EmbeddingBackward => {}
         }
     }
 }

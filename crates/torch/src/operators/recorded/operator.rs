@@ -92,9 +92,16 @@ impl Operator {
             saved,
             given: outputs.iter().map(operand).collect(),
             model: floating.unwrap_or(model),
+            joined: inputs.first().map(|input| input.shape()).filter(|from| self.splits_heads(*from, shapes)),
         };
         let given = recording.finish_many(outputs.into_vec(), move |call| run.backward(call));
         given.into_iter().map(|output| if output.element().is_floating() { output } else { output.detach() }).collect()
+    }
+
+    /// Whether it sees `[b, s, a·d]` as `[b, s, a, d]`.
+    fn splits_heads(&self, from: Shape, shapes: &[Shape]) -> bool {
+        let to = self.outputs.first().and_then(|output| shapes.get(output.shape));
+        self.kernel == Kernel::View && from.sizes().len() == 3 && to.is_some_and(|to| to.sizes().len() == 4)
     }
 
     fn outputs(&self, setting: Setting<'_>, inputs: &[&Tensor], label: &dyn Fn(usize) -> Label) -> Tensors {
