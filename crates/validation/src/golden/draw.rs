@@ -30,6 +30,19 @@ const MODELS: &[&str] = &[
     "bigscience/bloom-560m",
     "FacebookAI/roberta-base",
 ];
+/// Of classes that are read by their programs: linear attention, state spaces, convolutions, mixtures, shared keys and values.
+const RECORDED: &[&str] = &[
+    "Qwen/Qwen3.5-2B",
+    "Qwen/Qwen3-Next-80B-A3B-Instruct",
+    "google/gemma-4-E2B",
+    "LiquidAI/LFM2-1.2B",
+    "LiquidAI/LFM2-8B-A1B",
+    "nvidia/NVIDIA-Nemotron-Nano-9B-v2",
+    "ibm-granite/granite-4.0-h-tiny",
+    "tiiuae/Falcon-H1-0.5B-Base",
+    "MiniMaxAI/MiniMax-M2",
+    "BAAI/bge-m3",
+];
 const GPUS: &[&str] = &["rtx-4090", "t4", "a100-80gb", "a100-40gb", "h100-sxm", "rtx-3060", "mi300x", "v100-32gb"];
 
 /// SplitMix64 (Steele, Lea, Flood 2014): the same numbers everywhere, from any seed.
@@ -76,6 +89,12 @@ const OPTIMIZERS: &[Optimizer] = &[
     Optimizer::ApolloAdamw,
     Optimizer::Muon,
 ];
+
+/// The plan of a draw behind the others, with a model whose class was recorded.
+pub(super) fn of_recorded(index: usize) -> Plan {
+    let model = RECORDED.get(index % RECORDED.len()).copied().unwrap_or_default();
+    Plan { model: ModelChoice::Catalogue(model.to_owned()), ..plan(super::DRAWS + index) }
+}
 
 /// The plan of draw `index`; it may contradict itself, as plans do.
 pub(super) fn plan(index: usize) -> Plan {

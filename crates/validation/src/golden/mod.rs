@@ -1,7 +1,7 @@
 //! The golden file: what the core answers to thousands of plans, to the byte, so that a change that should move nothing can
 //! show that it moved nothing, and one that should move something, what.
 //!
-//! The plans are those of every measured case, every link of the corpus, every scenario, and [`DRAWS`] drawn at random. An
+//! The plans are those of every measured case, every link of the corpus, every scenario, and [`DRAWS`] and [`RECORDED_DRAWS`] drawn at random. An
 //! answer is a few lines of text: counts, phases, allocations by term, what the allocator makes of them, the request that
 //! fails, advice. The file is that text, deflated.
 
@@ -25,6 +25,8 @@ pub use plans::Asked;
 
 /// Plans drawn at random.
 pub const DRAWS: usize = 3_000;
+/// The same of models whose classes were recorded.
+pub const RECORDED_DRAWS: usize = 600;
 
 /// The answer to one plan.
 #[derive(Debug, Clone, PartialEq, Eq)]

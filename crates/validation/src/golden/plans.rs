@@ -8,7 +8,7 @@ use headroom_core::link;
 use headroom_core::plan::Plan;
 use headroom_core::scenario::SCENARIOS;
 
-use super::{DRAWS, draw};
+use super::{DRAWS, RECORDED_DRAWS, draw};
 use crate::{case, kept};
 
 /// A plan and where it comes from.
@@ -37,6 +37,11 @@ pub(super) fn all() -> Result<Vec<Asked>, String> {
     plans.extend((0..DRAWS).map(|index| Asked {
         origin: format!("draw {index}"),
         plan: draw::plan(index),
+        drawn: true,
+    }));
+    plans.extend((0..RECORDED_DRAWS).map(|index| Asked {
+        origin: format!("recorded draw {index}"),
+        plan: draw::of_recorded(index),
         drawn: true,
     }));
     let mut seen = BTreeSet::new();
