@@ -63,3 +63,23 @@ test("a model of the catalogue whose code was recorded is chosen like any other"
   await expect(planner.model).toHaveValue("Qwen/Qwen3-4B");
   await planner.settledVerdict();
 });
+
+test("models of recorded classes are among the largest that fit, and few programs are fetched for them", async ({
+  page,
+  planner,
+}) => {
+  const fetched = new Set<string>();
+  await page.route("**/programs/*.json", async (route) => {
+    fetched.add(route.request().url());
+    await route.continue();
+  });
+  await planner.open("v=1&model=Qwen/Qwen2.5-0.5B&gpu=rtx-4090&method=lora", "limits");
+  await planner.solve.getByRole("button", { name: "Largest models" }).click();
+  const offers = planner.solve.locator(".largest li");
+  await expect(offers.filter({ hasText: "Qwen/Qwen3.5-" })).toHaveCount(1, { timeout: 60_000 });
+  expect(fetched.size).toBeGreaterThan(0);
+  expect(fetched.size).toBeLessThan(13);
+  await offers.filter({ hasText: "Qwen/Qwen3.5-" }).getByRole("button", { name: /^Use / }).click();
+  await expect(planner.model).toHaveValue(/^Qwen\/Qwen3\.5-/);
+  expect(await planner.settledVerdict()).toMatch(/^Fits/);
+});
