@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use super::structure::{Activation, AssumedKey};
+use super::{Activation, AssumedKey};
 
 /// Keys under which multimodal configs keep their text part, or a part that has one.
 pub(super) const TEXT_PARTS: &[&str] = &["text_config", "llm_config", "language_config", "thinker_config"];

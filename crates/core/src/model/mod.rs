@@ -6,6 +6,8 @@ mod behaviour;
 mod catalogue;
 mod config;
 mod families;
+mod layers;
+mod modules;
 mod program;
 mod reader;
 mod search;
@@ -15,6 +17,8 @@ pub use behaviour::Behaviour;
 pub use catalogue::{CatalogueModel, catalogue, find};
 pub use config::ConfigError;
 pub use families::known_model_types;
+pub use layers::*;
+pub use modules::*;
 pub(crate) use program::{
     Action, Attend, Autocast, Block, CAUSAL_MASK, Code, GatedProduct, Held, Input, KernelPackages, Op, Owner, RESIDUAL,
     Region, Repeat, SLIDING_MASK, Value, Way,

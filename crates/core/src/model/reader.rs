@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::config::{Assumptions, Config, ConfigError, MAX_NESTING, TEXT_PARTS};
 use super::families;
 use super::program::{self, Programs};
-use super::structure::{Model, Note, Reading};
+use super::{Model, Note, Reading};
 
 /// Keys that only configs with further towers have.
 const TOWERS: &[&str] = &["vision_config", "audio_config", "img_processor"];

@@ -1,6 +1,6 @@
 //! The modules families are built from.
 
-use crate::model::structure::{
+use crate::model::{
     Activation, Attention, FeedForward, Layer, LayerRun, Mlp, ModelPart, Module, ModuleKind, NormKind, Projection,
     QkNorm, Residual, Role,
 };

@@ -2,7 +2,7 @@
 
 use crate::model::behaviour::Behaviour;
 use crate::model::config::{Config, ConfigError};
-use crate::model::structure::{Activation, Attention, FeedForward, Layer, Mlp, Model, NormKind, Projection, Role};
+use crate::model::{Activation, Attention, FeedForward, Layer, Mlp, Model, NormKind, Projection, Role};
 
 use super::blocks::{layer_norm, linear, plain_mlp, pre_norm_layer, rotary_attention};
 use super::figures::{Defaults, Figures, LLAMA, Parts};

@@ -1,7 +1,7 @@
 //! Cohere's Command R: one LayerNorm without bias feeds attention and feed-forward side by side; scaled logits.
 
 use crate::model::config::{Config, ConfigError, LAYER_INDEX};
-use crate::model::structure::{Attention, FeedForward, Layer, Mlp, Model, NormKind, QkNorm, Residual, Role};
+use crate::model::{Attention, FeedForward, Layer, Mlp, Model, NormKind, QkNorm, Residual, Role};
 
 use super::blocks::{AttentionBias, gated_mlp, layer_runs, norm, pre_norm_layer, rotary_attention, separate_attention};
 use super::figures::{Defaults, Figures, LLAMA, Parts, sliding_layers, window};

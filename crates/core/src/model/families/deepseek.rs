@@ -2,7 +2,7 @@
 
 use crate::model::behaviour::Behaviour;
 use crate::model::config::{Config, ConfigError, HEAD_WIDTH};
-use crate::model::structure::{Attention, FeedForward, Mlp, Model, Module, Projection, Role};
+use crate::model::{Attention, FeedForward, Mlp, Model, Module, Projection, Role};
 
 use super::blocks::{gated_mlp, layer_runs, linear, norm, pre_norm_layer, rotary_attention, two_norms};
 use super::experts::deepseek_mixture;

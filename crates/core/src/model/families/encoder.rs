@@ -2,7 +2,7 @@
 
 use crate::model::behaviour::Behaviour;
 use crate::model::config::{Config, ConfigError, VOCABULARY};
-use crate::model::structure::{Attention, FeedForward, Layer, Mlp, Model, ModelKind, Module, NormKind, Residual, Role};
+use crate::model::{Attention, FeedForward, Layer, Mlp, Model, ModelKind, Module, NormKind, Residual, Role};
 
 use super::blocks::{embedding, layer_norm, linear, plain_mlp, pre_norm_layer, rotary_attention, tensors};
 use super::figures::{Defaults, Figures, LLAMA, Parts};

@@ -2,7 +2,7 @@
 
 use crate::model::behaviour::Behaviour;
 use crate::model::config::{Config, ConfigError, EXPERTS, EXPERTS_OR_NONE, INNER_WIDTH, LAYER_INDEX};
-use crate::model::structure::{Mlp, Model};
+use crate::model::{Mlp, Model};
 
 use super::blocks::AttentionBias;
 use super::experts::{Mixture, experts_per_tok};

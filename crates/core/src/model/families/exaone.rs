@@ -1,7 +1,7 @@
 //! EXAONE 4: norms after the branches and over each query and key head; full layers without rotary positions.
 
 use crate::model::config::{Config, ConfigError, LAYER_INDEX};
-use crate::model::structure::{Attention, FeedForward, Layer, Mlp, Model, NormKind, QkNorm, Residual, Role};
+use crate::model::{Attention, FeedForward, Layer, Mlp, Model, NormKind, QkNorm, Residual, Role};
 
 use super::blocks::{
     AttentionBias, gated_mlp, layer_runs, norm, pre_norm_layer, qk_norms, rotary_attention, separate_attention,

@@ -1,7 +1,7 @@
 //! Mixtures of experts, as transformers 5 stores them: each layer's routed experts stacked in two bare tensors.
 
 use crate::model::config::{Config, ConfigError, EXPERTS, EXPERTS_OR_NONE, INNER_WIDTH, LAYER_INDEX};
-use crate::model::structure::{Experts, ExpertsForm, FeedForward, Mlp, Module, Role};
+use crate::model::{Experts, ExpertsForm, FeedForward, Mlp, Module, Role};
 
 use super::blocks::{linear, tensors};
 use super::deepseek::MixtureDefaults;

@@ -3,7 +3,7 @@
 
 use crate::model::behaviour::Behaviour;
 use crate::model::config::{Config, ConfigError, LAYER_INDEX};
-use crate::model::structure::{Attention, FeedForward, Layer, Mlp, Model, NormKind, Projection, Residual, Role};
+use crate::model::{Attention, FeedForward, Layer, Mlp, Model, NormKind, Projection, Residual, Role};
 
 use super::blocks::{layer_norm, linear, plain_mlp, pre_norm_layer, rotary_attention};
 use super::figures::{Defaults, Figures, LLAMA, Parts};

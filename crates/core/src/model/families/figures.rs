@@ -4,7 +4,7 @@ use crate::model::behaviour::Behaviour;
 use crate::model::config::{
     Config, ConfigError, HEAD_WIDTH, HEADS, INNER_WIDTH, LAYERS, POSITIONS, VOCABULARY, WIDTH, WINDOW,
 };
-use crate::model::structure::{Activation, Layer, LayerRun, Model, ModelKind, Module, Reading, Role};
+use crate::model::{Activation, Layer, LayerRun, Model, ModelKind, Module, Reading, Role};
 
 use super::blocks::{embedding, linear};
 

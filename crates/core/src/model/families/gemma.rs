@@ -2,7 +2,7 @@
 
 use crate::model::behaviour::Behaviour;
 use crate::model::config::{Config, ConfigError, LAYER_INDEX};
-use crate::model::structure::{Attention, FeedForward, Layer, Mlp, Model, NormKind, QkNorm, Residual, Role};
+use crate::model::{Attention, FeedForward, Layer, Mlp, Model, NormKind, QkNorm, Residual, Role};
 
 use super::blocks::{
     AttentionBias, gated_mlp, layer_runs, norm, pre_norm_layer, qk_norms, rotary_attention, separate_attention,

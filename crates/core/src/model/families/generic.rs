@@ -1,8 +1,8 @@
 //! A class that is not known, read as if it were Llama's.
 
+use crate::model::Model;
 use crate::model::behaviour::Behaviour;
 use crate::model::config::{Config, ConfigError, EXPERTS, INNER_WIDTH};
-use crate::model::structure::Model;
 
 use super::blocks::AttentionBias;
 use super::deepseek::MixtureDefaults;

@@ -2,9 +2,7 @@
 
 use crate::model::behaviour::Behaviour;
 use crate::model::config::{Config, ConfigError, HEAD_WIDTH, HEADS};
-use crate::model::structure::{
-    Attention, FeedForward, Layer, Mlp, Model, Module, NormKind, Projection, QkNorm, Residual, Role,
-};
+use crate::model::{Attention, FeedForward, Layer, Mlp, Model, Module, NormKind, Projection, QkNorm, Residual, Role};
 
 use super::blocks::{
     AttentionBias, fused_gated_mlp, gated_mlp, layer_norm, layer_runs, linear, norm, pre_norm_layer, qk_norms,

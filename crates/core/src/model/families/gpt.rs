@@ -2,7 +2,7 @@
 
 use crate::model::behaviour::Behaviour;
 use crate::model::config::{Config, ConfigError};
-use crate::model::structure::{Attention, FeedForward, Layer, Mlp, Model, NormKind, Projection, Role};
+use crate::model::{Attention, FeedForward, Layer, Mlp, Model, NormKind, Projection, Role};
 
 use super::blocks::{conv1d, embedding, layer_norm, pre_norm_layer, rotary_attention};
 use super::figures::{Defaults, Figures, LLAMA, Parts};

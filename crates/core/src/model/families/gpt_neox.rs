@@ -1,7 +1,7 @@
 //! GPT-NeoX: Pythia, GPT-NeoX-20B, Dolly, StableLM-alpha.
 
 use crate::model::config::{Config, ConfigError};
-use crate::model::structure::{Attention, FeedForward, Layer, Mlp, Model, NormKind, Projection, Residual, Role};
+use crate::model::{Attention, FeedForward, Layer, Mlp, Model, NormKind, Projection, Residual, Role};
 
 use super::blocks::{layer_norm, linear, plain_mlp, pre_norm_layer, rotary_attention};
 use super::figures::{Defaults, Figures, LLAMA, Parts};

@@ -2,9 +2,7 @@
 
 use crate::model::behaviour::Behaviour;
 use crate::model::config::{Config, ConfigError, EXPERTS};
-use crate::model::structure::{
-    Activation, Attention, Experts, ExpertsForm, FeedForward, Layer, Mlp, Model, NormKind, Role,
-};
+use crate::model::{Activation, Attention, Experts, ExpertsForm, FeedForward, Layer, Mlp, Model, NormKind, Role};
 
 use super::blocks::{
     AttentionBias, layer_runs, norm, pre_norm_layer, rotary_attention, separate_attention, tensors, two_norms,

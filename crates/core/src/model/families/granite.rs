@@ -1,7 +1,7 @@
 //! Llama with constants on embeddings, branches and logits: IBM Granite, its mixture, and MiniCPM.
 
 use crate::model::config::{Config, ConfigError, EXPERTS};
-use crate::model::structure::{Mlp, Model};
+use crate::model::{Mlp, Model};
 
 use super::blocks::AttentionBias;
 use super::experts::{Mixture, experts_per_tok};

@@ -1,7 +1,7 @@
 //! InternLM and InternLM2, and Baichuan and Baichuan2: Llama's layers under the names of their own code.
 
 use crate::model::config::{Config, ConfigError};
-use crate::model::structure::{Attention, FeedForward, Mlp, Model, Projection, Role};
+use crate::model::{Attention, FeedForward, Mlp, Model, Projection, Role};
 
 use super::blocks::{AttentionBias, gated_mlp, linear, norm, pre_norm_layer, rotary_attention, two_norms};
 use super::figures::{Defaults, Figures, LLAMA, Parts};

@@ -2,7 +2,7 @@
 //! rotary positions. Classes that keep the shape differ in biases, norms over q and k, windows or a mixture of experts.
 
 use crate::model::config::{Config, ConfigError, LAYER_INDEX};
-use crate::model::structure::{Attention, FeedForward, Layer, Mlp, Model, QkNorm, Role};
+use crate::model::{Attention, FeedForward, Layer, Mlp, Model, QkNorm, Role};
 
 use super::blocks::{
     AttentionBias, gated_mlp, layer_runs, norm, pre_norm_layer, qk_norms, rotary_attention, separate_attention,

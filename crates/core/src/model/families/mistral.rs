@@ -2,7 +2,7 @@
 
 use crate::model::behaviour::Behaviour;
 use crate::model::config::{Config, ConfigError, EXPERTS};
-use crate::model::structure::{Mlp, Model};
+use crate::model::{Mlp, Model};
 
 use super::experts::{Mixture, experts_per_tok};
 use super::figures::{Defaults, Figures, LLAMA, sliding_layers, window};

@@ -1,7 +1,7 @@
 //! The text part of Llama-3.2-Vision: Llama with cross-attention layers in between.
 
 use crate::model::config::{Config, ConfigError};
-use crate::model::structure::{Attention, FeedForward, Mlp, Model, NormKind, QkNorm, Role};
+use crate::model::{Attention, FeedForward, Mlp, Model, NormKind, QkNorm, Role};
 
 use super::blocks::{
     AttentionBias, embedding, gated_mlp, layer_runs, linear, norm, pre_norm_layer, rotary_attention,

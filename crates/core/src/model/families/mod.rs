@@ -36,8 +36,8 @@ mod starcoder;
 
 pub(super) use generic::generic;
 
+use super::Model;
 use super::config::{Config, ConfigError};
-use super::structure::Model;
 
 /// A reader of one class's configs.
 pub(super) type Reader = fn(&Config<'_>) -> Result<Model, Box<ConfigError>>;

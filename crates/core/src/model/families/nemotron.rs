@@ -1,7 +1,7 @@
 //! Nemotron and Arcee (AFM): Llama's attention with one up projection and squared ReLU.
 
 use crate::model::config::{Config, ConfigError};
-use crate::model::structure::{Attention, FeedForward, Layer, Mlp, Model, NormKind, Role};
+use crate::model::{Attention, FeedForward, Layer, Mlp, Model, NormKind, Role};
 
 use super::blocks::{
     AttentionBias, layer_norm, norm, plain_mlp, pre_norm_layer, rotary_attention, separate_attention, two_norms,

@@ -1,7 +1,7 @@
 //! OLMo-2 and -3 (norms after the branches, over whole projections), OLMoE.
 
 use crate::model::config::{Config, ConfigError, EXPERTS};
-use crate::model::structure::{Attention, FeedForward, Layer, Mlp, Model, NormKind, QkNorm, Residual, Role};
+use crate::model::{Attention, FeedForward, Layer, Mlp, Model, NormKind, QkNorm, Residual, Role};
 
 use super::blocks::{
     AttentionBias, gated_mlp, layer_runs, norm, pre_norm_layer, qk_norms, rotary_attention, separate_attention,

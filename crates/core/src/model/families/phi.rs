@@ -1,9 +1,7 @@
 //! Phi-1, -1.5 and -2 (`phi`), and Phi-3 and -4 (`phi3`), which share little but the name.
 
 use crate::model::config::{Config, ConfigError};
-use crate::model::structure::{
-    Attention, FeedForward, Layer, Mlp, Model, NormKind, Projection, QkNorm, Residual, Role,
-};
+use crate::model::{Attention, FeedForward, Layer, Mlp, Model, NormKind, Projection, QkNorm, Residual, Role};
 
 use super::blocks::{
     AttentionBias, fused_gated_mlp, layer_norm, linear, norm, plain_mlp, pre_norm_layer, rotary_attention,

@@ -2,7 +2,7 @@
 
 use crate::model::behaviour::Behaviour;
 use crate::model::config::{Config, ConfigError, EXPERTS, HEAD_WIDTH, INNER_WIDTH, LAYER_INDEX};
-use crate::model::structure::{Attention, FeedForward, Mlp, Model, NormKind, Projection, QkNorm, Role};
+use crate::model::{Attention, FeedForward, Mlp, Model, NormKind, Projection, QkNorm, Role};
 
 use super::blocks::{AttentionBias, linear, norm, pre_norm_layer, rotary_attention};
 use super::experts::{Mixture, experts_per_tok};

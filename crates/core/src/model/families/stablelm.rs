@@ -1,7 +1,7 @@
 //! StableLM 2 and StableLM-3B-4E1T.
 
 use crate::model::config::{Config, ConfigError};
-use crate::model::structure::{Attention, FeedForward, Layer, Mlp, Model, NormKind, QkNorm, Residual, Role};
+use crate::model::{Attention, FeedForward, Layer, Mlp, Model, NormKind, QkNorm, Residual, Role};
 
 use super::blocks::{AttentionBias, gated_mlp, layer_norm, norm, pre_norm_layer, rotary_attention, separate_attention};
 use super::figures::{Defaults, Figures, LLAMA, Parts};

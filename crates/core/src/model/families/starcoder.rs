@@ -1,7 +1,7 @@
 //! StarCoder2: Llama's projections and rotary positions with LayerNorm, biases and one up projection.
 
 use crate::model::config::{Config, ConfigError};
-use crate::model::structure::{Attention, FeedForward, Layer, Mlp, Model, NormKind, Role};
+use crate::model::{Attention, FeedForward, Layer, Mlp, Model, NormKind, Role};
 
 use super::blocks::{AttentionBias, layer_norm, plain_mlp, pre_norm_layer, rotary_attention, separate_attention};
 use super::figures::{Defaults, Figures, LLAMA, Parts, window};

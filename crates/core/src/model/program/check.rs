@@ -12,7 +12,7 @@ use super::{
     Block, Condition, Dimension, Feature, FeatureOf, Head, Held, Input, Owner, Parameter, Program, ProgramError, Stack,
     Stated, format,
 };
-use crate::model::structure::ModelPart;
+use crate::model::ModelPart;
 
 /// Largest file, bytes.
 const LARGEST: usize = 16 << 20;

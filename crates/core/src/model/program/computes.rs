@@ -2,7 +2,7 @@
 
 use super::signs::Sign;
 use super::{Action, BatchSizes, Code, Recorded};
-use crate::model::structure::{Activation, NormKind};
+use crate::model::{Activation, NormKind};
 
 impl Code {
     fn has(&self, sign: Sign) -> bool {

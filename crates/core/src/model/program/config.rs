@@ -4,8 +4,8 @@ use serde_json::{Map, Value as Json};
 
 use super::expression::Expression;
 use super::{Feature, FeatureOf, Program, Stack};
+use crate::model::ModelPart;
 use crate::model::config::{Assumptions, ConfigError, TEXT_PARTS};
-use crate::model::structure::ModelPart;
 
 /// Keys that say how many layers there are.
 const LAYERS: &[&str] = &["num_hidden_layers", "n_layer", "num_layers", "n_layers"];

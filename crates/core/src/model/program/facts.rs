@@ -4,7 +4,7 @@
 use super::config::Figures;
 use super::{Action, BatchSizes, Code, Owner, Recorded, SLIDING_MASK};
 use crate::model::config::ConfigError;
-use crate::model::structure::{
+use crate::model::{
     Attention, Experts, ExpertsForm, FeedForward, Mlp, ModelPart, Module, ModuleKind, Projection, QkNorm, Role,
 };
 

@@ -25,7 +25,7 @@ use std::fmt;
 
 use serde_json::{Map, Value as Json};
 
-use super::structure::ModelPart;
+use super::ModelPart;
 pub(crate) use block::{
     Action, Attend, Autocast, Block, CAUSAL_MASK, Code, GatedProduct, Held, KernelPackages, Op, Owner, Parameter,
     RESIDUAL, Repeat, SLIDING_MASK, Value, Way,

@@ -11,7 +11,7 @@ use super::{Action, Owner, Program, Recorded, Stated};
 use crate::model::behaviour::Behaviour;
 use crate::model::config::{Assumptions, ConfigError, MAX_NESTING, TEXT_PARTS};
 use crate::model::families;
-use crate::model::structure::{
+use crate::model::{
     AnyResolution, Layer, LayerRun, Model, ModelKind, ModelPart, Module, ModuleKind, Reading, Residual, Role, Vision,
 };
 
