@@ -7,7 +7,6 @@ mod estimate;
 mod json;
 mod link;
 mod plan;
-mod programs;
 mod step_time;
 
 pub use advise::{Advised, advised, confirmed};
@@ -15,7 +14,6 @@ pub use estimate::{Estimated, estimate_json};
 pub use json::{sorted, text, text_sorted};
 pub use link::{Linked, Wanted, linked};
 pub use plan::{from_link, job_of, link_from_text, looks_like_link, one_line, plan_from_text, problems_text};
-pub use programs::programs;
 
 /// What a plan needs, every byte; as `headroom estimate --json`.
 ///

@@ -5,8 +5,6 @@ use headroom_core::link::{self, Link, Shown};
 use headroom_core::plan::{Plan, Problem};
 use headroom_text::problem_line;
 
-use crate::programs::programs;
-
 /// The plan that `text` is: a JSON object, a link, or the fragment of one.
 ///
 /// # Errors
@@ -25,7 +23,7 @@ pub fn link_from_text(text: &str) -> Result<Link, String> {
         return from_link(text);
     }
     let plan = Plan::from_json(text).map_err(|problems| problems_text(&problems))?;
-    Ok(Link { plan: Plan { programs: programs(), ..plan }, other: None, shown: Shown::default() })
+    Ok(Link { plan, other: None, shown: Shown::default() })
 }
 
 /// Whether `text` is a link: an address with a fragment, or the fragment alone, by hand with spaces in names.
@@ -44,10 +42,7 @@ pub fn from_link(text: &str) -> Result<Link, String> {
     if !decoded.problems.is_empty() {
         return Err(problems_text(&decoded.problems));
     }
-    let mut link = Link { plan: decoded.plan, other: decoded.other, shown: decoded.shown };
-    link.plan.programs = programs();
-    link.other.iter_mut().for_each(|other| other.programs = programs());
-    Ok(link)
+    Ok(Link { plan: decoded.plan, other: decoded.other, shown: decoded.shown })
 }
 
 /// The job of `plan`.

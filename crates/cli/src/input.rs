@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::sync::OnceLock;
 
-use headroom_answers::{link_from_text, looks_like_link, programs};
+use headroom_answers::{link_from_text, looks_like_link};
 pub(crate) use headroom_answers::{one_line, problems_text};
 use headroom_core::link::Link;
 use headroom_core::model::{Program, Programs};
@@ -32,7 +32,7 @@ pub(crate) fn use_own(files: &[String], config: Option<&str>) -> Result<(), Fail
     if files.is_empty() && config.is_none() {
         return Ok(());
     }
-    let mut programs = programs();
+    let mut programs = Programs::default();
     for path in files {
         let why = |error| Failure::BadInput(format!("{path} is no program that can be used: {error}; record it anew"));
         programs = programs.with(Program::from_json(&read_text(path)?).map_err(why)?);

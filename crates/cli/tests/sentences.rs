@@ -5,7 +5,6 @@ mod program;
 
 use std::collections::BTreeSet;
 
-use headroom_answers::programs;
 use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::{self, Note};
@@ -92,7 +91,7 @@ fn notes_are_the_pages() {
         r#"{"model": "Qwen/Qwen3-Next-80B-A3B-Instruct", "num_gpus": 8}"#,
     ] {
         let read = Plan::from_json(plan).unwrap();
-        let job = Job::resolve(&Plan { programs: programs(), ..read }).unwrap();
+        let job = Job::resolve(&read).unwrap();
         let estimate = memory::estimate_replayed(&job);
         assert!(!estimate.notes.is_empty(), "{plan}");
         let ran = headroom(&["estimate", plan]);

@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod recorded_classes;
-
 use headroom_core::gpu;
 use headroom_core::job::Job;
 use headroom_core::memory::outline;
@@ -13,7 +11,6 @@ use headroom_core::plan::{
     attention_module_names, field, fields,
 };
 use headroom_core::scenario::SCENARIOS;
-use recorded_classes::programs;
 use serde_json::{Value, json};
 
 /// What follows from a plan that can be estimated.
@@ -78,11 +75,10 @@ fn every_value_of_every_choice_leads_to_an_estimate() {
 
 #[test]
 fn every_model_and_every_gpu_can_be_chosen() {
-    let programs = programs();
     for (name, beginning) in beginnings() {
         for entry in model::catalogue() {
             let model = ModelChoice::Catalogue(entry.id.to_owned());
-            let plan = Plan { model, programs: programs.clone(), ..beginning.clone() };
+            let plan = Plan { model, ..beginning.clone() };
             let settled =
                 plan.settled(&["model"]).unwrap_or_else(|| panic!("{name}: {}: {:?}", entry.id, Job::resolve(&plan)));
             assert_eq!(settled.model, plan.model, "{name}");
@@ -98,7 +94,6 @@ fn every_model_and_every_gpu_can_be_chosen() {
 
 #[test]
 fn every_model_can_stand_beside_the_policy() {
-    let programs = programs();
     let mut with_rewards = 0;
     for (name, beginning) in beginnings() {
         let rewards = field("reward_models").unwrap();
@@ -107,7 +102,7 @@ fn every_model_can_stand_beside_the_policy() {
         for entry in model::catalogue() {
             let mut entries = entries.clone();
             entries[0] = json!({"model": entry.id});
-            let mut plan = Plan { programs: programs.clone(), ..beginning.clone() };
+            let mut plan = beginning.clone();
             rewards.set_value(&mut plan, &Value::Array(entries)).unwrap();
             assert!(plan.settled(&["value_model", "reward_models"]).is_some(), "{name}: {}", entry.id);
         }

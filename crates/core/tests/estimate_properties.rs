@@ -3,8 +3,6 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod any_plan;
-mod recorded_classes;
-
 use headroom_core::job::Job;
 use headroom_core::memory::{Category, Estimate, Note, Term, estimate};
 use headroom_core::model;
@@ -185,13 +183,11 @@ fn offloading_moves_state_to_the_host() {
 
 #[test]
 fn every_alternative_of_every_catalogue_model_is_estimated() {
-    let programs = recorded_classes::programs();
     for entry in model::catalogue() {
         let plan = Plan {
             model: ModelChoice::Catalogue(entry.id.to_owned()),
             max_length: 256,
             num_gpus: 8,
-            programs: programs.clone(),
             ..Plan::default()
         };
         for alternative in alternatives(&plan) {

@@ -14,11 +14,11 @@ fn every_weight_of_every_model_gets_a_gradient() {
     // What was recorded has its measured steps; some of it has weights without gradients: routers' biases, indexers, towers
     // that see no image.
     let by_hand = |entry: &&CatalogueModel| {
-        let model = entry.model(&Programs::default());
+        let model = entry.model(&Programs::none());
         model.is_ok_and(|model| model.reading == Reading::Known) && !entry.config.contains("vision_config")
     };
     for entry in model::catalogue().iter().filter(by_hand) {
-        let encodes = entry.model(&Programs::default()).unwrap().kind == ModelKind::Encoder;
+        let encodes = entry.model(&Programs::none()).unwrap().kind == ModelKind::Encoder;
         let plan = Plan {
             model: ModelChoice::Catalogue(entry.id.to_owned()),
             task: if encodes { Task::SequenceClassification } else { Task::Sft },

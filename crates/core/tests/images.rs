@@ -20,7 +20,7 @@ fn programs() -> Programs {
         Program::from_json(&text).unwrap()
     };
     let names = ["qwen2_5_vl.json", "qwen3_vl.json", "mistral3.json", "qwen3_omni_moe_thinker.json", "smolvlm.json"];
-    names.into_iter().fold(Programs::default(), |all, name| all.with(read(name)))
+    names.into_iter().fold(Programs::none(), |all, name| all.with(read(name)))
 }
 
 /// The plan of a measured step, with other values of some keys.

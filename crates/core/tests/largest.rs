@@ -2,13 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod recorded_classes;
-
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 
 use headroom_core::advise::difference::changed;
 use headroom_core::advise::largest::{Largest, OFFERED, Offer, Progress, largest_models};
@@ -36,11 +33,8 @@ const ASKED: [&str; 6] = [
 fn plan(fragment: &str) -> Plan {
     let decoded = link::decode(fragment);
     assert!(decoded.problems.is_empty(), "{fragment}: {:?}", decoded.problems);
-    Plan { programs: PROGRAMS.clone(), ..decoded.plan }
+    decoded.plan
 }
-
-/// Those of every recorded class, each read once.
-static PROGRAMS: LazyLock<Programs> = LazyLock::new(recorded_classes::programs);
 
 fn with_model(plan: &Plan, id: &str) -> Plan {
     Plan { model: ModelChoice::Catalogue(id.to_owned()), ..plan.clone() }
@@ -171,7 +165,7 @@ fn folder() -> PathBuf {
 fn fetched(asked: &Plan) -> (Vec<&'static str>, Vec<String>) {
     let files = fs::read_dir(folder()).unwrap().flatten();
     let names = files.filter_map(|file| Some(file.path().file_stem()?.to_str()?.to_owned()));
-    let listed = Programs::default().listing(names);
+    let listed = Programs::none().listing(names);
     let mut search = Largest::new(job(&Plan { programs: listed.clone(), ..asked.clone() }));
     let (mut programs, mut came, mut replays) = (listed, Vec::new(), Vec::new());
     loop {
@@ -215,9 +209,9 @@ fn a_page_fetches_the_programs_of_likely_models_alone() {
 fn models_of_recorded_classes_are_offered() {
     let asked = plan(ASKED[1]);
     let offers = largest_models(&job(&asked));
-    let without = largest_models(&job(&Plan { programs: Programs::default(), ..asked }));
+    let without = largest_models(&job(&Plan { programs: Programs::none(), ..asked }));
     let is_recorded =
-        |offer: &&Offer| Job::resolve(&Plan { programs: Programs::default(), ..offer.plan.clone() }).is_err();
+        |offer: &&Offer| Job::resolve(&Plan { programs: Programs::none(), ..offer.plan.clone() }).is_err();
     assert!(offers.iter().any(|offer| is_recorded(&offer)));
     assert!(!without.is_empty() && !without.iter().any(|offer| is_recorded(&offer)));
 }

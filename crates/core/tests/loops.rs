@@ -29,7 +29,7 @@ fn job(length: u64, changes: &Value) -> Job {
         plan[key] = value.clone();
     }
     let text = std::fs::read_to_string(root().join("static/programs/jamba.json")).unwrap();
-    let programs = Programs::default().with(Program::from_json(&text).unwrap());
+    let programs = Programs::none().with(Program::from_json(&text).unwrap());
     let plan = Plan::from_json(&plan.to_string()).unwrap_or_else(|problems| panic!("{problems:?}"));
     Job::resolve(&Plan { programs, ..plan }).unwrap_or_else(|problems| panic!("{problems:?}"))
 }

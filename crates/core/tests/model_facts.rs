@@ -3,13 +3,18 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use headroom_core::model::{
-    Activation, FeedForward, Layer, Mlp, Model, ModuleKind, NormKind, Projection, QkNorm, Residual, Role,
-    known_model_types,
+    Activation, ConfigError, FeedForward, Images, Layer, Mlp, Model, ModuleKind, NormKind, Programs, Projection,
+    QkNorm, Residual, Role, known_model_types,
 };
 use serde_json::{Value, json};
 
+/// By the code written by hand alone.
+fn by_hand(name: &str, config: &Value) -> Result<Model, ConfigError> {
+    Model::from_config_by(name, config, &Programs::none(), Images::None)
+}
+
 fn read(config: &Value) -> Model {
-    Model::from_config("test", config).unwrap_or_else(|error| panic!("{config}: {error}"))
+    by_hand("test", config).unwrap_or_else(|error| panic!("{config}: {error}"))
 }
 
 /// The configs of both tables, but for those that programs read: what is known of a recorded layer beside its operators has no part in
@@ -331,7 +336,7 @@ fn positions_are_those_a_sequence_may_use() {
 #[test]
 fn every_key_that_a_config_leaves_to_its_class_is_listed() {
     let config = serde_json::json!({"model_type": "llama", "hidden_size": 2048, "vocab_size": 32000});
-    let model = Model::from_config("tiny", &config).unwrap();
+    let model = by_hand("tiny", &config).unwrap();
     let assumed = |key: &str| model.assumed.iter().find(|other| other.key == key).map(|other| other.value.as_str());
     for (key, value) in [
         ("num_hidden_layers", "32"),
@@ -358,14 +363,14 @@ fn every_key_that_a_config_leaves_to_its_class_is_listed() {
 fn older_spellings_and_text_parts_are_no_assumptions() {
     let config =
         serde_json::json!({"model_type": "gpt2", "n_embd": 768, "n_layer": 12, "n_head": 12, "vocab_size": 50257});
-    let model = Model::from_config("gpt2", &config).unwrap();
+    let model = by_hand("gpt2", &config).unwrap();
     let sizes: Vec<_> = model.assumed.iter().filter(|key| key.decides_size()).map(|key| key.key.as_str()).collect();
     assert!(!sizes.contains(&"hidden_size") && !sizes.contains(&"num_hidden_layers"), "{sizes:?}");
     let config = serde_json::json!({
         "model_type": "gemma3", "vision_config": {"hidden_size": 1152},
         "text_config": {"model_type": "gemma3_text", "hidden_size": 2560, "num_hidden_layers": 34},
     });
-    let model = Model::from_config("gemma", &config).unwrap();
+    let model = by_hand("gemma", &config).unwrap();
     let assumed = |key: &str| model.assumed.iter().any(|other| other.key == key);
     assert!(!assumed("hidden_size") && !assumed("num_hidden_layers") && assumed("vocab_size"), "{:?}", model.assumed);
 }

@@ -2,9 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use headroom_core::model::{ConfigError, Model, Reading, known_model_types};
+use headroom_core::model::{ConfigError, Images, Model, Programs, Reading, known_model_types};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
+
+/// By the code written by hand alone.
+fn by_hand(name: &str, config: &Value) -> Result<Model, ConfigError> {
+    Model::from_config_by(name, config, &Programs::none(), Images::None)
+}
 
 /// Every class that is read, and one that is not known.
 fn model_types() -> Vec<&'static str> {
@@ -86,7 +91,7 @@ const KEYS: &[&str] = &[
 ];
 
 fn error(config: &Value) -> ConfigError {
-    match Model::from_config("test", config) {
+    match by_hand("test", config) {
         Err(error) => error,
         Ok(model) => panic!("{config} was read, with {} parameters", model.param_count()),
     }
@@ -146,7 +151,7 @@ fn figures_that_contradict_each_other_are_errors() {
 fn an_unknown_class_without_its_figures_names_the_missing_one() {
     let all = json!({"model_type": "somethingnew", "hidden_size": 1024, "intermediate_size": 2816,
                      "num_hidden_layers": 24, "num_attention_heads": 16, "vocab_size": 32000});
-    Model::from_config("test", &all).unwrap();
+    by_hand("test", &all).unwrap();
     for key in ["hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "vocab_size"] {
         let mut config = all.clone();
         config.as_object_mut().unwrap().remove(key);
@@ -169,7 +174,7 @@ fn a_config_without_a_model_type_is_read_by_its_architecture() {
         ("XLMRobertaForMaskedLM", "xlm-roberta"),
         ("MistralForSequenceClassification", "mistral"),
     ] {
-        let model = Model::from_config("test", &json!({"architectures": [architecture]})).unwrap();
+        let model = by_hand("test", &json!({"architectures": [architecture]})).unwrap();
         assert_eq!((model.model_type.as_str(), model.reading), (model_type, Reading::Known));
     }
     assert_eq!(error(&json!({"architectures": ["UnheardOfForCausalLM"]})).key, "hidden_size");
@@ -179,7 +184,7 @@ fn a_config_without_a_model_type_is_read_by_its_architecture() {
 #[test]
 fn every_class_reads_a_config_of_its_name_alone_or_says_what_is_missing() {
     for model_type in model_types() {
-        match Model::from_config("test", &json!({"model_type": model_type})) {
+        match by_hand("test", &json!({"model_type": model_type})) {
             Ok(model) => assert!(model.param_count() > 0, "{model_type}"),
             Err(error) => {
                 let assumed = ["never_heard_of", "deepseek_v2", "glm4_moe"];
@@ -193,7 +198,7 @@ fn every_class_reads_a_config_of_its_name_alone_or_says_what_is_missing() {
 fn layers_cost_memory_in_proportion_to_their_kinds() {
     let error = error(&json!({"model_type": "llama", "num_hidden_layers": 1_000_000_000_000_u64}));
     assert_eq!(error.key, "num_hidden_layers");
-    let model = Model::from_config("test", &json!({"model_type": "llama", "num_hidden_layers": 8192})).unwrap();
+    let model = by_hand("test", &json!({"model_type": "llama", "num_hidden_layers": 8192})).unwrap();
     assert_eq!(model.layers.len(), 1);
     assert_eq!(model.num_hidden_layers(), 8192);
 }
@@ -279,7 +284,7 @@ proptest! {
 
     #[test]
     fn no_json_panics(config in any_json()) {
-        if let Ok(model) = Model::from_config("test", &config) {
+        if let Ok(model) = by_hand("test", &config) {
             check(&model);
         }
     }
@@ -289,7 +294,7 @@ proptest! {
         model_type in prop::sample::select(model_types()),
         entries in prop::collection::vec((prop::sample::select(KEYS), any_json()), 0..8),
     ) {
-        if let Ok(model) = Model::from_config("test", &with_type(model_type, entries)) {
+        if let Ok(model) = by_hand("test", &with_type(model_type, entries)) {
             check(&model);
         }
     }
@@ -299,7 +304,7 @@ proptest! {
         model_type in prop::sample::select(model_types()),
         entries in prop::collection::vec((prop::sample::select(KEYS), figure()), 0..8),
     ) {
-        if let Ok(model) = Model::from_config("test", &with_type(model_type, entries)) {
+        if let Ok(model) = by_hand("test", &with_type(model_type, entries)) {
             check(&model);
         }
     }
@@ -308,7 +313,7 @@ proptest! {
     fn more_layers_and_wider_layers_are_more_parameters(layers in 1u64..100, width in 1u64..64) {
         let count = |layers: u64, width: u64| {
             let config = json!({"model_type": "llama", "num_hidden_layers": layers, "hidden_size": 32 * width});
-            Model::from_config("test", &config).unwrap().param_count()
+            by_hand("test", &config).unwrap().param_count()
         };
         prop_assert!(count(layers + 1, width) > count(layers, width));
         prop_assert!(count(layers, width + 1) > count(layers, width));

@@ -44,7 +44,7 @@ fn places(value: &Value, path: &str, found: &mut Vec<String>) {
 fn survives(program: &Value) -> bool {
     match Program::from_json(&program.to_string()) {
         Ok(read) => {
-            let plan = plan(Programs::default().with(read).before_families());
+            let plan = plan(Programs::none().with(read).before_families());
             if let Ok(job) = Job::resolve(&plan) {
                 let _ = memory::estimate(&job);
             }
@@ -129,7 +129,7 @@ fn a_program_of_an_older_format_says_that_it_is() {
 #[test]
 fn what_a_config_lacks_is_named() {
     let read = |config: Value| {
-        let programs = Programs::default().with(Program::from_json(&llama().to_string()).unwrap()).before_families();
+        let programs = Programs::none().with(Program::from_json(&llama().to_string()).unwrap()).before_families();
         Model::from_config_by("llama", &config, &programs, Images::None)
     };
     // The class's defaults stand for what is not there.
@@ -147,7 +147,7 @@ fn what_a_config_lacks_is_named() {
 
 #[test]
 fn a_program_that_is_listed_and_not_there_is_asked_for() {
-    let programs = Programs::default().listing(["qwen3_next".to_owned(), "llama".to_owned()]);
+    let programs = Programs::none().listing(["qwen3_next".to_owned(), "llama".to_owned()]);
     assert_eq!(programs.missing(&json!({"model_type": "qwen3_next"})), Some("qwen3_next"));
     // Of a multimodal config the text part's.
     let nested = json!({"model_type": "some_vl", "text_config": {"model_type": "qwen3_next"}});

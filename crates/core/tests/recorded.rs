@@ -42,7 +42,7 @@ const BUFFERS: u64 = 1024;
 
 #[track_caller]
 fn compare(changes: &[Value]) {
-    let programs = Programs::default().with(program("llama")).before_families();
+    let programs = Programs::none().with(program("llama")).before_families();
     for changes in changes {
         let by_hand = plan(changes);
         let recorded = Plan { programs: programs.clone(), ..by_hand.clone() };
@@ -108,8 +108,8 @@ fn a_recorded_llama_is_sharded_and_generates_like_the_one_written_by_hand() {
 #[test]
 #[ignore = "prints how long an estimate takes"]
 fn times() {
-    let programs = Programs::default().with(program("llama")).before_families();
-    for (what, programs) in [("by hand", Programs::default()), ("recorded", programs)] {
+    let programs = Programs::none().with(program("llama")).before_families();
+    for (what, programs) in [("by hand", Programs::none()), ("recorded", programs)] {
         let plan = Plan { programs, ..plan(&json!({"method": "full"})) };
         let job = Job::resolve(&plan).unwrap();
         for (part, run) in

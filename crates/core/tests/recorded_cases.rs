@@ -71,7 +71,7 @@ fn root() -> PathBuf {
 
 /// Programs of classes that are known, and of the model of one's own in docs/own-models.md.
 fn programs() -> Programs {
-    let mut programs = Programs::default();
+    let mut programs = Programs::none();
     for folder in ["static/programs", "tests/programs/own"] {
         for file in std::fs::read_dir(root().join(folder)).unwrap() {
             let text = std::fs::read_to_string(file.unwrap().path()).unwrap();

@@ -2,8 +2,6 @@
 #![allow(clippy::unwrap_used)]
 
 mod any_plan;
-mod recorded_classes;
-
 use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::plan::{GpuChoice, ModelChoice, Plan, ProblemKind};
@@ -203,7 +201,6 @@ fn names_as_people_type_them() {
 
 #[test]
 fn a_link_and_a_plan_hold_what_was_meant() {
-    let programs = recorded_classes::programs();
     for (text, means) in GPUS {
         let plan = Plan::from_value(&serde_json::json!({"model": "gpt2", "gpu": text})).unwrap();
         let expected = if let One(id) = means { id } else { text };
@@ -213,7 +210,6 @@ fn a_link_and_a_plan_hold_what_was_meant() {
     }
     for (text, means) in MODELS {
         let plan = Plan::from_value(&serde_json::json!({"model": text})).unwrap();
-        let plan = Plan { programs: programs.clone(), ..plan };
         let expected = if let One(id) = means { id } else { text };
         assert_eq!(plan.model, ModelChoice::Catalogue((*expected).to_owned()));
         assert_eq!(Job::resolve(&plan).is_ok(), matches!(means, One(_)), "{text}");

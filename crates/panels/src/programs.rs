@@ -24,7 +24,7 @@ pub(crate) struct Fetched {
 impl Fetched {
     /// All programs that can be had, those that were fetched among them.
     pub(crate) fn programs(&mut self) -> Programs {
-        self.programs.get_or_insert_with(|| Programs::default().listing(names())).clone()
+        self.programs.get_or_insert_with(|| Programs::none().listing(names())).clone()
     }
 
     /// Whether the program of a class has come; `None` while it is under way.

@@ -134,7 +134,6 @@ pub fn compare(case: &Case, terms: bool) -> Result<Compared, String> {
         return Err("it has no plan".to_owned());
     }
     let plan = Plan::from_value(&case.plan).map_err(|problems| sentences(&problems))?;
-    let plan = Plan { programs: headroom_answers::programs(), ..plan };
     let job = Job::resolve(&plan).map_err(|problems| sentences(&problems))?;
     let replay = memory::replay(&job);
     let estimate = answer(&job, &replay);

@@ -24,18 +24,18 @@ fn hash(parts: impl IntoIterator<Item = String>) -> u64 {
 
 /// The answer to `asked`.
 pub(super) fn answer(asked: &Asked) -> Answered {
-    let plan = Plan { programs: headroom_answers::programs(), ..asked.plan.clone() };
+    let plan = &asked.plan;
     let answered = |job: Job| {
         let estimate = memory::estimate_replayed(&job);
         [figures(&estimate), terms(&estimate, asked.drawn), advice(&job, &estimate)].concat()
     };
-    let lines = match Job::resolve(&plan) {
+    let lines = match Job::resolve(plan) {
         Ok(job) => answered(job),
         Err(problems) => {
             problems.iter().map(|problem| format!("problem {}", problem_line(problem)).replace('\n', " ")).collect()
         }
     };
-    Answered { origin: asked.origin.clone(), link: link::encode(&plan), lines }
+    Answered { origin: asked.origin.clone(), link: link::encode(plan), lines }
 }
 
 fn figures(estimate: &Estimate) -> Vec<String> {

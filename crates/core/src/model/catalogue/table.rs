@@ -42,7 +42,7 @@ impl CatalogueModel {
     #[cfg(test)]
     pub(crate) fn is_recorded(&self) -> bool {
         let is_recorded = |config: serde_json::Value| {
-            config.get("vision_config").is_some() || Programs::default().unknown(&config).is_some()
+            config.get("vision_config").is_some() || Programs::none().unknown(&config).is_some()
         };
         self.parsed().is_ok_and(is_recorded)
     }

@@ -1,7 +1,6 @@
 #![allow(clippy::panic)]
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
 
 use super::*;
 use crate::model::{Programs, Reading};
@@ -68,22 +67,11 @@ fn an_id_is_found_in_any_case_and_by_its_other_names() {
     assert_eq!(find("Qwen/Qwen3"), None);
 }
 
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../static/programs")
-}
-
-/// The programs of recorded classes, as they lie beside the page.
-fn programs() -> Programs {
-    let files = std::fs::read_dir(folder()).into_iter().flatten().flatten();
-    let names = files.filter_map(|file| Some(file.path().file_stem()?.to_str()?.to_owned()));
-    Programs::from_source(names, |name| std::fs::read_to_string(folder().join(name).with_extension("json")).ok())
-}
-
 /// The recorded totals were counted by transformers; the reader must arrive at the same from the config alone.
 #[test]
 fn every_model_is_read_to_its_exact_totals() {
     let mut wrong = Vec::new();
-    let programs = programs();
+    let programs = Programs::default();
     for entry in catalogue() {
         match entry.model(&programs) {
             Err(e) => wrong.push(format!("{}: {e}", entry.id)),

@@ -11,8 +11,19 @@ use crate::model::families;
 
 /// Programs by `model_type`: those that were read, and names of those that could be. Cheap to clone; equal are those of one
 /// making. No link or file of a plan has them.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Programs(Arc<Library>);
+
+impl Default for Programs {
+    /// Those of every recorded class where the binary has them in it (feature `programs`), each read when a model first needs it; none
+    /// on a page.
+    fn default() -> Self {
+        #[cfg(feature = "programs")]
+        return super::packed::programs();
+        #[cfg(not(feature = "programs"))]
+        Self::none()
+    }
+}
 
 #[derive(Default)]
 struct Library {
@@ -71,6 +82,11 @@ impl PartialEq for Programs {
 }
 
 impl Programs {
+    /// None: readers that are written by hand alone.
+    pub fn none() -> Self {
+        Self(Arc::default())
+    }
+
     /// Those called `names`, whose texts `source` has: each is read when a model first needs it.
     pub fn from_source(names: impl IntoIterator<Item = String>, source: fn(&str) -> Option<String>) -> Self {
         let listed = names.into_iter().collect();

@@ -15,6 +15,8 @@ mod format;
 mod functions;
 mod library;
 mod marks;
+#[cfg(feature = "programs")]
+mod packed;
 mod read;
 mod recorded;
 mod regions;

@@ -1,14 +1,14 @@
-//! The recorded programs that a native binary has in it.
+//! The recorded programs that a binary has in it.
 
 use std::sync::LazyLock;
 
-use headroom_core::model::Programs;
+use super::Programs;
 
 /// Names and compressed texts.
 static PACKED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 
-/// Programs of every recorded class, each read when it is first asked for; none without the feature `programs`.
-pub fn programs() -> Programs {
+/// Programs of every recorded class, each read when it is first asked for.
+pub(super) fn programs() -> Programs {
     static ALL: LazyLock<Programs> =
         LazyLock::new(|| Programs::from_source(PACKED.iter().map(|(name, _)| (*name).to_owned()), unpacked));
     ALL.clone()
@@ -26,10 +26,11 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use headroom_core::model::Program;
+    use crate::model::Program;
 
     #[test]
     fn every_program_is_read_and_lies_under_its_name() {
+        assert!(PACKED.len() > 100);
         for (name, _) in PACKED {
             let program = Program::from_json(&unpacked(name).unwrap()).unwrap();
             assert!(program.iter().all(|one| one.model_type == *name));
