@@ -1,6 +1,6 @@
-"""Keys that a class works out from others where a config does not say them."""
+"""Keys that a class works out from others where a config does not say them, or knows by other names."""
 
-from . import variants
+from . import variants, vision
 from .dimensions import Explainer, Unexplained
 from .features import PUBLISHED_SIZES
 
@@ -41,3 +41,11 @@ def derived_of(config, names):
             continue
     own = PUBLISHED_SIZES.get(config.model_type, {})
     return {**said, **{name: key for name, key in own.items() if name in names}}
+
+
+def aliases_of(config, names):
+    """What else a class calls keys that are read: files have them under either name."""
+    parts = [config.text_config] if vision.has_images(config) else []
+    listed = {alias: key for part in [config, *parts] for alias, key in (getattr(part, "attribute_map", None) or {}).items()}
+    known = {alias: key for alias, key in sorted(listed.items()) if key in names and alias not in names}
+    return {"aliases": known} if known else {}

@@ -97,14 +97,21 @@ CONFIGS = {
         )
     ],
     "bamba": {"num_hidden_layers": 4, "attn_layer_indices": [2]},
-    # DeepSeek-V2 and V2-Lite, whose queries have no latent vector: the defaults say no number of experts for a token.
+    # DeepSeek-V2, which chooses groups of experts first, and V2-Lite, whose queries have no latent vector; and the class's own choice with
+    # one: the defaults say no number of experts for a token.
     "deepseek_v2": [
         {
             "num_experts_per_tok": 6, "first_k_dense_replace": 1, "moe_intermediate_size": 1408, "n_routed_experts": 160, "n_group": 8,
             "topk_group": 3, "topk_method": "group_limited_greedy",
         },
+        {"num_experts_per_tok": 6, "first_k_dense_replace": 1, "moe_intermediate_size": 1408},
         {"num_experts_per_tok": 6, "first_k_dense_replace": 1, "moe_intermediate_size": 1408, "q_lora_rank": None},
     ],
+    # Experts in every so many layers, but for those that are listed: each layer's kind follows from both keys.
+    "qwen2_moe": {"num_hidden_layers": 9, "decoder_sparse_step": 3, "mlp_only_layers": [4, 5]},
+    "qwen3_moe": {"num_hidden_layers": 9, "decoder_sparse_step": 3, "mlp_only_layers": [4, 5], "head_dim": 128},
+    # DeepSeek-V3, and Moonlight, whose queries have no latent vector.
+    "deepseek_v3": [{}, {"q_lora_rank": None}],
     # dots.llm1: its defaults have no experts.
     "dots1": {
         "hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 32, "n_routed_experts": 128, "n_shared_experts": 2,

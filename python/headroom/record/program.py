@@ -9,7 +9,7 @@ import torch
 from . import copies, flags, guard, own, own_program, packages, sources, variants, vision
 from .blocks import Recording
 from .blocks_data import Unrecordable, comparable
-from .derived import derived_of
+from .derived import aliases_of, derived_of
 from .dimensions import Explainer, Unexplained
 from .features import features_of
 from .head import SOFTCAP, head_of, softcaps
@@ -352,6 +352,7 @@ class Recorder:
         return {
             "model_type": model_type,
             "class": type(model).__name__,
+            **aliases_of(self.config, read | set(names) | keys | {condition["key"] for condition in others}),
             "derived": derived_of(self.config, read | set(names) if sources.has_source(self.config) else read),
             "when": [{"key": key, "is": value} for key, value in sorted(self.structural.items())] + counts + others,
             **({"holds": True} if main["holds"] else {}),
@@ -416,7 +417,8 @@ class Recorder:
         said = {}
         for name in sorted(names | counts):
             value = variants.value_of(default, name, None)
-            if isinstance(value, (int, float, str, bool)):
+            # A list with nothing in it names no layer.
+            if isinstance(value, (int, float, str, bool)) or value == []:
                 said[name] = value
         for name in ("tie_word_embeddings",):
             value = variants.value_of(default, name, None)

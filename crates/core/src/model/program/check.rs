@@ -127,6 +127,7 @@ fn one(
         versions: written.versions,
         when: written.when.into_iter().map(condition).collect(),
         defaults: written.config,
+        aliases: written.aliases,
         derived,
         names,
         dims,

@@ -32,6 +32,9 @@ pub(super) struct Program {
     pub(super) config: Map<String, Value>,
     #[serde(default)]
     pub(super) derived: BTreeMap<String, String>,
+    /// Other names of keys.
+    #[serde(default)]
+    pub(super) aliases: BTreeMap<String, String>,
     /// Dimensions of the file that it has none of.
     #[serde(default)]
     pub(super) unread: Vec<usize>,

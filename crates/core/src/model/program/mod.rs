@@ -70,6 +70,8 @@ pub struct Program {
     /// Which configs it is for: all must hold.
     when: Vec<Condition>,
     defaults: Map<String, Json>,
+    /// Other names of keys, each with the name that the program reads.
+    aliases: BTreeMap<String, String>,
     derived: Vec<(String, Expression)>,
     names: Names,
     dims: Vec<Dimension>,

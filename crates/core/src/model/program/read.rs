@@ -39,7 +39,10 @@ pub(in crate::model) fn read(
     fields: &Map<String, Json>,
     assumed: &Assumptions,
 ) -> Result<Model, Box<ConfigError>> {
-    let fields = &*completed(programs.first().map_or("", |program| &program.model_type), fields);
+    let Some(first) = programs.first() else {
+        return Err(ConfigError::new("model_type", "has no program: record the model"));
+    };
+    let fields = &*completed(first, fields);
     let is_meant = |program: &&Arc<Program>| Figures::new(program, fields, &Assumptions::default()).holds();
     let none = Assumptions::default();
     // Of two for such configs the one that has every kind of layer.
@@ -193,7 +196,8 @@ pub(in crate::model) fn idle(
 
 /// The same by a program that is for configs with such a tower beside another text part, whose layers do not matter.
 fn beside_text(programs: &[Arc<Program>], fields: &Map<String, Json>) -> Result<Option<Vec<Module>>, Box<ConfigError>> {
-    let fields = &*completed(programs.first().map_or("", |program| &program.model_type), fields);
+    let Some(first) = programs.first() else { return Ok(None) };
+    let fields = &*completed(first, fields);
     let assumed = Assumptions::default();
     let is_of_tower = |key: &str| key.split_once('.').is_some_and(|(part, _)| !TEXT_PARTS.contains(&part));
     for program in programs {
