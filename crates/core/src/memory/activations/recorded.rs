@@ -8,8 +8,8 @@ use super::ForwardContext;
 use super::attention::remember;
 use super::eager_attention::eager;
 use super::fused_attention::{Call, fused};
-use super::merged_weight::merged;
 use super::recorded_adapters::Ahead;
+use super::recorded_parameters::Parametrized;
 use super::tower_attention::{TowerMask, in_pieces};
 use crate::job::AttentionKernel;
 use crate::model::{
@@ -35,8 +35,8 @@ pub(super) struct Runner<'a> {
     pub(super) lists: BTreeMap<usize, Vec<Tensor>>,
     /// dtype of the residual stream that the block takes.
     pub(super) stream: ElementType,
-    /// Bare parameters as their adapters leave them, while the module that reads them runs.
-    pub(super) merged: Vec<((usize, usize), Tensor)>,
+    /// Adapters of bare parameters, and these as they leave them, while the module that reads them runs.
+    pub(super) parametrized: Parametrized<'a>,
     /// Operators that may still run.
     pub(super) left: u64,
     /// Products that Liger's kernel makes.
@@ -65,7 +65,7 @@ impl<'a> Runner<'a> {
             origins: vec![None; code.values],
             lists: BTreeMap::new(),
             stream,
-            merged: Vec::new(),
+            parametrized: Parametrized::default(),
             left: MOST_OPERATORS,
             products: Vec::new(),
             made: Ahead::new(),
@@ -129,28 +129,12 @@ impl<'a> Runner<'a> {
                         if place == 0 { projection.parameters().first().copied() } else { projection.bias.as_ref() };
                     found.cloned().or_else(|| self.absent(module, place))
                 }
-                OwnerWeights::Bare(own) => {
-                    let Some((tensor, adapter)) = own.get(place)?.as_ref() else { return self.absent(module, place) };
-                    let Some(adapter) = adapter else { return Some(tensor.clone()) };
-                    let key = (module, place);
-                    if let Some((_, known)) = self.merged.iter().find(|(other, _)| *other == key) {
-                        return Some(known.clone());
-                    }
-                    let built = merged(self.context, adapter, tensor);
-                    self.merged.push((key, built.clone()));
-                    Some(built)
-                }
+                OwnerWeights::Bare(own) => match own.get(place)?.as_ref() {
+                    Some((tensor, adapter)) => Some(self.adapted((module, place), tensor, adapter.as_ref())),
+                    None => self.absent(module, place),
+                },
             },
         }
-    }
-
-    /// Stands for a parameter that the config lacks, where a kernel takes it: a bias that is `None`.
-    fn absent(&self, module: usize, place: usize) -> Option<Tensor> {
-        let parameter = self.block.block()?.modules.get(module)?.parameters.get(place)?;
-        parameter.given_if.as_ref()?;
-        let element = parameter.held.element(self.context.loaded);
-        let nothing = Tensor::new(&self.context.tape, self.context.passing(), dims(&[(Sym::One, 0)]), element);
-        Some(nothing.standing_for(self.sizes.shape(parameter.shape), element))
     }
 
     pub(super) fn op(&mut self, op: &Op) {

@@ -105,7 +105,8 @@ impl Keys<'_> {
 
     /// Which `nth` of the layers has full attention: a number, or a letter for each layer of a period (EXAONE 4's "LLLG").
     fn period(&self, default: u64) -> u64 {
-        let letters = self.said.get("sliding_window_pattern").and_then(Json::as_str).map(|letters| letters.len() as u64);
+        let letters =
+            self.said.get("sliding_window_pattern").and_then(Json::as_str).map(|letters| letters.len() as u64);
         letters.or_else(|| self.number("sliding_window_pattern")).unwrap_or(default).max(1)
     }
 
