@@ -318,7 +318,9 @@ impl<'a> Runner<'a> {
         drop(references);
         drop(inputs);
         for (number, output) in (op.first..).zip(outputs) {
-            self.origins.get_mut(number).into_iter().for_each(|place| *place = upcast_from);
+            // Numbers of experts that were chosen by scores say nothing of the dtype of the tokens that they choose.
+            let led_to = upcast_from.filter(|_| output.element().is_floating());
+            self.origins.get_mut(number).into_iter().for_each(|place| *place = led_to);
             self.set(number, Some(output));
         }
     }
