@@ -112,6 +112,8 @@ CONFIGS = {
     "qwen3_moe": {"num_hidden_layers": 9, "decoder_sparse_step": 3, "mlp_only_layers": [4, 5], "head_dim": 128},
     # DeepSeek-V3, and Moonlight, whose queries have no latent vector.
     "deepseek_v3": [{}, {"q_lora_rank": None}],
+    # Its config has a width of a head beside the class's keys.
+    "glm4_moe": {"head_dim": 128},
     # dots.llm1: its defaults have no experts.
     "dots1": {
         "hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 32, "n_routed_experts": 128, "n_shared_experts": 2,
@@ -227,6 +229,7 @@ CONFIGS = {
         "head_dim": 128,
         "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5, "mrope_section": [8, 12, 12]},
     },
+    "qwen3_vl_moe_text": {"num_key_value_heads": 4, "head_dim": 128},
     "qwen3_omni_moe_text": {"hidden_size": 2048, "num_attention_heads": 32, "num_key_value_heads": 4, "head_dim": 128, "intermediate_size": 768, "vocab_size": 152064},
     # SmolVLM-500M, with heads that can be halved. The number of boundaries of its tower's positions is rounded: exact for powers of two.
     "smolvlm": {
@@ -267,7 +270,9 @@ CONFIGS |= {
 SEQ2SEQ = ("t5", "mt5", "umt5")
 
 # Classes that no automatic class makes: text parts, encoders with their masked-language-model head.
-CLASSES = {"qwen3_omni_moe_text": "Qwen3OmniMoeThinkerTextModel", "modernbert": "ModernBertForMaskedLM"}
+CLASSES = {
+    "qwen3_omni_moe_text": "Qwen3OmniMoeThinkerTextModel", "qwen3_vl_moe_text": "Qwen3VLMoeTextModel", "modernbert": "ModernBertForMaskedLM",
+}
 
 # Sounds, images alone, translation, and what trains with another loss.
 NOT_LANGUAGE = ("whisper", "musicgen", "speech", "trocr", "bark", "moshi", "csm", "git", "blip", "fuyu", "pegasus", "marian", "bart", "xlstm_audio")

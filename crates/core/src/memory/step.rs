@@ -372,10 +372,10 @@ fn checkpointed(context: &Rc<ForwardContext>, layer: &Rc<LayerWeights>, hidden: 
     let tables = context.rotary.borrow().clone();
     let mut masks = context.masks.borrow().clone();
     // A layer's argument is its own mask alone: when the first, whose turn comes last, runs again, the others are gone.
-    // Only where sinks make attention eager is this counted; other families are taken to hold all masks to the end.
+    // Only in recorded layers, and where sinks make attention eager, is this counted; other families are taken to hold all masks to the end.
     let attention = &layer.layer.attention;
     let others = RefCell::new(Vec::new());
-    if attention.sinks && layer.tag.index == 0 {
+    if (attention.sinks || layer.recorded.is_some()) && layer.tag.index == 0 {
         let own = context.window(attention.sliding_window);
         let (kept, left) = masks.into_iter().partition(|(window, _)| *window == own);
         masks = kept;

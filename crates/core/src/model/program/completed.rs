@@ -190,6 +190,8 @@ static RULES: &[Rule] = &[
             }
         }
     }),
+    // The class puts the width of the rotated part in its place, whatever a file says.
+    renamed(&["deepseek_v2", "deepseek_v3"], "head_dim", |keys| keys.other("qk_rope_head_dim")),
     // Four times as wide as what it reads (`config.n_inner if config.n_inner is not None else 4 * hidden_size` and its kin).
     rule(&["gpt2", "gpt_bigcode"], "n_inner", |keys| keys.four_times(&["n_embd", "hidden_size"], 768)),
     rule(&["gptj", "codegen"], "n_inner", |keys| keys.four_times(&["n_embd", "hidden_size"], 4_096)),
@@ -273,12 +275,15 @@ static RULES: &[Rule] = &[
     rule(
         &[
             "falcon_h1",
+            "glm4_moe",
             "glm4v_moe_text",
             "hunyuan_v1_dense",
             "hunyuan_v1_moe",
             "llama4_text",
             "mixtral",
+            "qwen3_moe",
             "qwen3_omni_moe_text",
+            "qwen3_vl_moe_text",
         ],
         "head_dim",
         |keys| keys.number("hidden_size")?.checked_div(keys.number("num_attention_heads")?).map(Json::from),
