@@ -31,6 +31,9 @@ def derived_of(config, names):
     for name in sorted(names):
         values = [variants.value_of(one, name, None) for one in configs]
         own = [setting.get(name) for setting in settings]
+        if name == "head_dim" and values[0] is None and {"hidden_size", "num_attention_heads"} <= set(sizes):
+            # What classes take it to be that read it where a file says it.
+            said[name] = "hidden_size / num_attention_heads"
         if any(not isinstance(v, int) or isinstance(v, bool) for v in values) or values == own:
             continue
         others = [i for i, names_changed in enumerate(changed) if name not in names_changed]

@@ -13,7 +13,7 @@ import sys
 import time
 import traceback
 
-from . import vision
+from . import guard, vision
 from .model import prepare
 from .program import Recorder, is_stacked, joined, record
 from .shorter import fewer_layers
@@ -305,7 +305,7 @@ def configs_of(model_type):
 
     said = CONFIGS.get(model_type, {})
     configs = [CONFIG_MAPPING[model_type](**one) for one in (said if isinstance(said, list) else [said])]
-    return [config if is_stacked(config) else grouped(config.get_text_config()) for config in configs]
+    return [config if is_stacked(config) else grouped(with_head_width(config.get_text_config())) for config in configs]
 
 
 def program_of(configs, note):
@@ -314,6 +314,29 @@ def program_of(configs, note):
     for other in others:
         first = joined(first, other)
     return first
+
+
+def with_head_width(config):
+    """The config with the width of a head beside its keys, where its class reads one that its config does not list
+    (`getattr(config, "head_dim", ...)`): a file may say another."""
+    heads, hidden = value_of(config, "num_attention_heads"), value_of(config, "hidden_size")
+    if value_of(config, "head_dim") is not None or not isinstance(heads, int) or not isinstance(hidden, int) or hidden % heads:
+        return config
+    prepare()
+    sizes = []
+    try:
+        for factor in (1, 2):
+            changed = copy.deepcopy(fewer_layers(config))
+            changed.head_dim = factor * hidden // heads
+            sizes.append(guard.parameters(changed, CLASSES.get(config.model_type))[0])
+        base = guard.parameters(fewer_layers(config), CLASSES.get(config.model_type))[0]
+    except Exception:
+        return config
+    if sizes[0] != base or sizes[1] == base:
+        return config
+    changed = copy.deepcopy(config)
+    changed.head_dim = hidden // heads
+    return changed
 
 
 def grouped(config):
