@@ -116,6 +116,24 @@ struct Planned {
     frees: Vec<Operand>,
 }
 
+impl Planned {
+    /// The same as it runs on tensors with memory: what adds rows to zeros that a backward has made writes into them. Where operators are
+    /// recorded it gives a tensor of its own (torch/csrc/autograd/FunctionsManual.cpp `index_backward`, `index_select_backward_symint`,
+    /// `value_selecting_reduction_backward_symint`, aten/src/ATen/native/TensorAdvancedIndexing.cpp `gather_backward`:
+    /// `isTensorSubclassLike`).
+    fn in_place(mut self, name: &str) -> Self {
+        const ADDING: [&str; 4] = ["index_put", "scatter", "scatter_add", "index_add"];
+        let base = name.split('.').next().unwrap_or(name);
+        let zeros = self.inputs.first().filter(|first| matches!(first, Operand::Made(_)) && self.frees.contains(first));
+        if let (true, Some(&zeros), [sum]) = (ADDING.contains(&base), zeros, self.outputs.as_mut_slice()) {
+            sum.of = Some(0);
+            self.kernel = Kernel::of(&format!("{base}_"));
+            self.frees.retain(|freed| *freed != zeros);
+        }
+        self
+    }
+}
+
 /// What operators have in common.
 pub(super) struct Function {
     pub(super) name: String,
@@ -145,7 +163,7 @@ impl Function {
             }
             made += outputs.len();
             let frees = frees.iter().map(|freed| operand(freed)).collect::<Found<_>>()?;
-            steps.push(Planned { kernel: Kernel::of(name), inputs, outputs, frees });
+            steps.push(Planned { kernel: Kernel::of(name), inputs, outputs, frees }.in_place(name));
         }
         let results = r.iter().map(|written| result(written, made, shapes)).collect::<Found<_>>()?;
         let keeps = |saved: &String| match lettered(saved)? {
