@@ -19,6 +19,9 @@ _patched = False
 
 # Classes of linear layers that multiply by their weight themselves: without a bias the operator is the same.
 LINEAR_BY_HAND = ("FalconLinear",)
+# One whose weight lies the other way round. It adds its bias within the matmul, as `nn.Linear` does: `addmm`, of the same tensors
+# (transformers pytorch_utils.py `Conv1D.forward`).
+TRANSPOSED_LINEAR = "Conv1D"
 # Classes of a tower's layers that are plain modules.
 NEVER_CHECKPOINTED = ("MllamaVisionEncoderLayer",)
 
@@ -257,8 +260,8 @@ def linear_call(trace_of, real):
 
 def linears_by_hand(model):
     """Classes in a model of linear layers that are recorded as `nn.Linear`, with their forward."""
-    found = {type(module): module for module in model.modules() if type(module).__name__ in LINEAR_BY_HAND}
-    if any(module.bias is not None for module in found.values()):
+    found = {type(module): module for module in model.modules() if type(module).__name__ in (*LINEAR_BY_HAND, TRANSPOSED_LINEAR)}
+    if any(module.bias is not None for kind, module in found.items() if kind.__name__ != TRANSPOSED_LINEAR):
         raise Unrecordable("a linear layer adds its bias in an operator of its own")
     return [(kind, kind.forward) for kind in found]
 
