@@ -2,7 +2,7 @@
 
 import torch
 
-from . import own, sources
+from . import own, rates, sources
 from .blocks_data import Size, Sizes, Unrecordable
 from .fold import fold
 from .joins import join_pieces, join_splits, of_one_gradient
@@ -432,8 +432,13 @@ class Block:
             said["m"] = self.module_at[self.short(op.module)]
         said["i"] = [self.read(number) for number in op.inputs]
         said["o"] = outputs
+        rate_key = lambda name: rates.key_of(self.recording.decoder.config, op.attributes.get(name))
         if op.name == "attention":
             said["a"] = attention_attributes(op.attributes, self.trace, op)
+            if rate_key("dropout"):
+                said["a"]["dropout"] = rate_key("dropout")
+        if rate_key("rate"):
+            said["p"] = rate_key("rate")
         if twin.node is not None and self.recording.wants(op.block):
             clone = self.recording.clones.get(at)
             if clone is not None:

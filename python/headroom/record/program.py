@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import torch
 
-from . import copies, flags, guard, own, own_program, packages, sources, variants, vision
+from . import copies, flags, guard, own, own_program, packages, rates, sources, variants, vision
 from .blocks import Recording
 from .blocks_data import Unrecordable, comparable
 from .derived import aliases_of, derived_of
@@ -53,7 +53,7 @@ def record(config, model_type=None, class_name=None, note=lambda text: None):
 
 class Recorder:
     def __init__(self, config, class_name, note):
-        self.config, self.class_name, self.note = long_enough(fewer_layers(config)), class_name, note
+        self.config, self.class_name, self.note = rates.with_rates(long_enough(fewer_layers(config))), class_name, note
         self.masked, self.pixels, self.has_run = set(), torch.float32, False
         self.attentions = self._attentions()
         self.is_own = isinstance(config, own.OwnConfig)
@@ -342,6 +342,7 @@ class Recorder:
             if head["bias"] is True and not head_of(built(variants.with_value(self.config, key, False)))["bias"]:
                 head["bias"] = key
         keys = set(self.added) | set(self.structural) | ({SOFTCAP} if head["softcaps"] == SOFTCAP else set())
+        keys |= rates.read_by(merged["said"])
         counts = flags.counts_of(self.config.text_config if vision.has_images(self.config) else self.config)
         keys |= {condition["key"] for condition in counts}
         if sources.has_source(self.config):

@@ -266,7 +266,8 @@ impl<'a> Runner<'a> {
             alibi: attend.masked,
             sliding_window: attend.window.map(size).filter(|window| *window > 0),
             logit_softcapping: false,
-            dropout: 0.0,
+            // All that memory asks of the rate is whether there is one.
+            dropout: if attend.rate.is_some() && self.drops_out(attend.rate.as_ref()) { 1.0 } else { 0.0 },
             sinks: false,
             rotates_halves: false,
         };
@@ -286,7 +287,18 @@ impl<'a> Runner<'a> {
         self.set(op.first, Some(out));
     }
 
+    /// Whether dropout of the rate under `key` runs: `F.dropout` outside of training, and of a rate of none, gives its tensor back
+    /// (aten/src/ATen/native/Dropout.cpp `dropout`).
+    fn drops_out(&self, key: Option<&String>) -> bool {
+        self.context.drops_out && self.block.of.drops_out(key)
+    }
+
     fn operator(&mut self, op: &Op, operator: &super::super::autograd::Operator) {
+        if let (true, false, [input, ..]) = (operator.kernel.is_dropout(), self.drops_out(op.rate.as_ref()), op.inputs.as_slice()) {
+            let same = self.read(*input);
+            self.set(op.first, same);
+            return;
+        }
         let Some((read, inputs)) = self.spread(op) else { return };
         let whole = read.as_ref().map(|(_, counts)| operator.spread(counts));
         let operator = whole.as_ref().unwrap_or(operator);

@@ -132,6 +132,7 @@ fn one(
         names,
         dims,
         shapes: shapes.to_vec(),
+        rates: rates(functions),
         stacks,
         inputs,
         packs: written.packs,
@@ -143,6 +144,15 @@ fn one(
         layers,
         after,
     })
+}
+
+/// Keys of rates of dropout that functions name, each once.
+fn rates(functions: &[Function]) -> Vec<String> {
+    let of_attention = functions.iter().filter_map(|function| function.attention.as_ref()?.dropout.clone());
+    let mut keys: Vec<String> = functions.iter().filter_map(|function| function.rate.clone()).chain(of_attention).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys
 }
 
 /// A tensor of the batch.

@@ -132,6 +132,14 @@ impl<'a> Figures<'a> {
         self.any(key).and_then(Json::as_bool).unwrap_or(false)
     }
 
+    /// Whether dropout of the rate under `key` runs: PyTorch has no operator for none. Null is none.
+    pub(super) fn drops_out(&self, key: &str) -> Found<bool> {
+        let rate = if self.is_null(key) { None } else { self.optional(key)? };
+        let sound = rate.filter(|rate| !(0.0..=1.0).contains(rate)).is_none();
+        let drops_out = rate.is_some_and(|rate| rate > 0.0);
+        if sound { Ok(drops_out) } else { Err(ConfigError::new(key, "must be a number from 0 to 1")) }
+    }
+
     /// Whether a key is true, or a part that the config has.
     pub(super) fn gives(&self, key: &str) -> bool {
         self.flag(key) || self.fields.get(key).is_some_and(Json::is_object)

@@ -196,6 +196,8 @@ pub(super) struct Function {
     /// A function of Python: all is saved, and all runs.
     #[serde(default)]
     pub(super) w: bool,
+    /// Key of the config that says the rate of dropout.
+    pub(super) p: Option<String>,
     pub(super) a: Option<Attention>,
 }
 
@@ -219,6 +221,8 @@ pub(super) struct Attention {
     /// Whether PyTorch's function is called, and not transformers' interface.
     #[serde(default)]
     pub(super) bare: bool,
+    /// Key of the config that says the rate of its dropout; absent: it has none.
+    pub(super) dropout: Option<String>,
 }
 
 fn yes() -> bool {

@@ -138,6 +138,8 @@ impl Planned {
 pub(super) struct Function {
     pub(super) name: String,
     pub(super) attention: Option<format::Attention>,
+    /// Key of the config that says the rate of dropout.
+    pub(super) rate: Option<String>,
     outputs: Vec<Tensor>,
     /// Edges and what is saved, where it has a node.
     node: Option<(Vec<Option<usize>>, Vec<Keeps>)>,
@@ -148,7 +150,7 @@ pub(super) struct Function {
 
 impl Function {
     pub(super) fn read(written: format::Function, shapes: usize) -> Found<Self> {
-        let format::Function { f, o, n, t, r, w, a } = written;
+        let format::Function { f, o, n, t, r, w, p, a } = written;
         let mut steps = Vec::new();
         let mut made = 0;
         for (name, inputs, outputs, frees) in &t {
@@ -176,7 +178,7 @@ impl Function {
             None => None,
         };
         let outputs = o.iter().map(|one| Tensor::read(one, shapes)).collect::<Found<_>>()?;
-        Ok(Self { name: f, attention: a, outputs, node, steps, results, is_whole: w })
+        Ok(Self { name: f, attention: a, rate: p, outputs, node, steps, results, is_whole: w })
     }
 
     /// The outputs of an operator with tensors of these shapes; `given`: shapes that the operator itself says, in order.

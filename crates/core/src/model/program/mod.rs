@@ -76,6 +76,8 @@ pub struct Program {
     names: Names,
     dims: Vec<Dimension>,
     shapes: Vec<Vec<usize>>,
+    /// Keys that are rates of dropout.
+    rates: Vec<String>,
     /// Towers first, the text part's layers last.
     stacks: Vec<Stack>,
     /// What a batch has beside token ids.

@@ -73,6 +73,7 @@ pub(in crate::model) fn read(
         values,
         blocks: runs.iter().map(|(block, ..)| *block).collect(),
         without: without(program, &figures),
+        undropped: undropped(program, &figures)?,
     };
     let facts = Facts::new(&recorded, &figures)?;
     let first = |block: usize| runs.iter().position(|(other, ..)| *other == block).unwrap_or_default();
@@ -211,6 +212,7 @@ fn beside_text(programs: &[Arc<Program>], fields: &Map<String, Json>) -> Result<
             values: figures.known_values()?,
             blocks: Vec::new(),
             without: without(program, &figures),
+            undropped: undropped(program, &figures)?,
         };
         let facts = Facts::new(&recorded, &figures)?;
         let mut found = modules(&facts, &program.before.modules, None);
@@ -318,4 +320,15 @@ fn without(program: &Program, figures: &Figures<'_>) -> Vec<String> {
     keys.dedup();
     keys.retain(|key| !figures.gives(key));
     keys
+}
+
+/// Keys of rates of dropout that the config says are none.
+fn undropped(program: &Program, figures: &Figures<'_>) -> Result<Vec<String>, Box<ConfigError>> {
+    let mut keys = Vec::new();
+    for key in &program.rates {
+        if !figures.drops_out(key)? {
+            keys.push(key.clone());
+        }
+    }
+    Ok(keys)
 }
