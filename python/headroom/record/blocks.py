@@ -6,7 +6,7 @@ from . import own, rates, sources
 from .blocks_data import Size, Sizes, Unrecordable
 from .fold import fold
 from .joins import join_pieces, join_splits, of_one_gradient
-from .model import LINEAR_BY_HAND, Run
+from .model import LINEAR_BY_HAND, EndsHere, Run
 from .nodes import attach, changes_view, copies_slices, describe, dtype_code, exact_code, gradients, saved_tensors, template_of
 from .trace import key_of
 
@@ -254,6 +254,7 @@ class Block:
     def list_modules(self):
         """Every module below the prefix with parameters or buffers of its own, and each parameter's number."""
         listed, parameters = [], {}
+        of_head = [id(bias) for module in self.recording.plain.decoder.modules() if isinstance(module, EndsHere) for bias in module.bias if bias is not None]
         stacks = tuple(f"{name}." for name in self.recording.plain.stacks)
         is_own = lambda name: bool(self.prefix) and f"{name}.".startswith(self.prefix)
         # Its own first: so they have the same numbers in every layer.
@@ -263,6 +264,9 @@ class Block:
             own = []
             for kind, tensors in (("parameter", module.named_parameters(recurse=False)), ("buffer", module.named_buffers(recurse=False))):
                 for own_name, tensor in tensors:
+                    if id(tensor) in of_head:
+                        # Which has it (modeling_bert.py `BertLMPredictionHead`).
+                        continue
                     entry = [own_name, Sizes(tensor.shape)]
                     code = dtype_of(tensor)
                     if code != "h" or kind == "buffer":

@@ -119,6 +119,9 @@ CONFIGS = {
         "hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 32, "n_routed_experts": 128, "n_shared_experts": 2,
         "num_experts_per_tok": 6, "n_group": 1, "topk_group": 1, "norm_topk_prob": True, "first_k_dense_replace": 1,
     },
+    # A window that configs may have, and that their classes' defaults have none of: none is one of 0.
+    "phi3": {"sliding_window": 2047},
+    "starcoder2": {"sliding_window": 4096},
     # A width that the class makes of another where a config says none; Mixtral's width of a head likewise.
     "gpt2": {"n_inner": 3072},
     "gpt_bigcode": {"n_inner": 3072},
@@ -271,7 +274,8 @@ SEQ2SEQ = ("t5", "mt5", "umt5")
 
 # Classes that no automatic class makes: text parts, encoders with their masked-language-model head.
 CLASSES = {
-    "qwen3_omni_moe_text": "Qwen3OmniMoeThinkerTextModel", "qwen3_vl_moe_text": "Qwen3VLMoeTextModel", "modernbert": "ModernBertForMaskedLM",
+    "qwen3_omni_moe_text": "Qwen3OmniMoeThinkerTextModel", "qwen3_vl_moe_text": "Qwen3VLMoeTextModel", "modernbert": "ModernBertForMaskedLM", "bert": "BertForMaskedLM",
+    "roberta": "RobertaForMaskedLM", "xlm-roberta": "XLMRobertaForMaskedLM", "camembert": "CamembertForMaskedLM", "distilbert": "DistilBertForMaskedLM",
 }
 
 # Sounds, images alone, translation, and what trains with another loss.

@@ -323,7 +323,12 @@ class HeadReached(Exception):
 
 
 class EndsHere(nn.Module):
-    """In the head's place: what runs behind it is the loss."""
+    """In the head's place: what runs behind it is the loss. The head's bias may have a second name in what runs before it."""
+
+    def __init__(self, head):
+        super().__init__()
+        # No parameter of this module's own.
+        self.bias = (getattr(head, "bias", None),)
 
     def forward(self, hidden):
         raise HeadReached(hidden)
@@ -333,10 +338,12 @@ def without_head(model):
     """Lets a class that is recorded whole give what its head reads: its towers and text stand beside each other, under no model of their
     own, or it has layers between its decoder and its head."""
     head = model.get_output_embeddings()
+    if isinstance(head, EndsHere):
+        return
     for parent in model.modules():
         for name, module in list(parent.named_children()):
             if module is head:
-                setattr(parent, name, EndsHere())
+                setattr(parent, name, EndsHere(head))
 
 
 def image_embeddings(decoder):

@@ -64,9 +64,10 @@ fn share_parameters(context: &ForwardContext, weights: &LoadedModel) {
 /// What the head reads; of a class with layers before its head what these read, where the task puts another head there.
 pub(super) fn run_after(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedModel, x: &Tensor) -> Option<Tensor> {
     let after = weights.after.as_ref()?;
-    let decoded = run_between(context, after, x);
+    // Where nothing runs behind a decoder's last layer, its layers' result is the decoder's.
+    let decoded = run_between(context, after, x).or_else(|| after.of.program.has_head_layers().then(|| x.clone()));
     let out = match decoded {
-        Some(decoded) if job.embeds() || job.pools_before_head_layers() => Some(decoded),
+        Some(decoded) if job.lacks_head_layers() || job.pools_before_head_layers() => Some(decoded),
         Some(decoded) => run_recorded(context, after, Some(&decoded), None),
         None => run_recorded(context, after, Some(x), None),
     };

@@ -101,7 +101,8 @@ impl<'a> Runner<'a> {
                 Some(ids.standing_for(shape, ElementType::I64))
             }
             CAUSAL_MASK => mask(false),
-            SLIDING_MASK => mask(true),
+            // Of a config without a window the class makes the other.
+            SLIDING_MASK => mask(true).or_else(|| mask(false)),
             _ => {
                 // The batch holds it.
                 let input = self.block.of.program.inputs.iter().find(|input| input.name == name)?;

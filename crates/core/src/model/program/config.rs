@@ -15,6 +15,9 @@ const MOST_LAYERS: f64 = 8_192.0;
 /// The one name of images that a config decides: parameters have sizes by it, too.
 const TILE_SIDE: &str = "images.side";
 
+/// The one size that may be none: a window that the config has null for, or that neither it nor its class says.
+const WINDOW: &str = "sliding_window";
+
 /// Whether a name is of a batch or the GPU that it is for, and of no config.
 fn is_of_batch(name: &str) -> bool {
     name.starts_with("images.") || name.starts_with("gpu.")
@@ -71,6 +74,9 @@ impl<'a> Figures<'a> {
             && let Some(value) = self.expression(expression, Some(key), depth + 1)?
         {
             return Ok(Some(value));
+        }
+        if key == WINDOW && self.is_null(key) {
+            return Ok(Some(0.0));
         }
         self.any(key).map(|value| number(key, value)).transpose()
     }
@@ -158,7 +164,8 @@ impl<'a> Figures<'a> {
                 true => {
                     let missing =
                         || ConfigError::new(name, "missing; without it the model's shapes are unknown: add it");
-                    Some(self.optional(name)?.ok_or_else(missing)?)
+                    let value = self.optional(name)?.or((name == WINDOW).then_some(0.0));
+                    Some(value.ok_or_else(missing)?)
                 }
             });
         }

@@ -99,6 +99,9 @@ pub(super) struct Head {
     pub(super) upcasts: bool,
     #[serde(default)]
     pub(super) adds: bool,
+    #[serde(default)]
+    pub(super) pooler: bool,
+    pub(super) classifies: Option<String>,
 }
 
 /// What is always or never so, or where the config says something of a key.

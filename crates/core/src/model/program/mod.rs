@@ -145,6 +145,20 @@ struct Head {
     upcasts: bool,
     /// Whether a buffer is added to the logits.
     adds: bool,
+    /// Whether the class without a head runs a pooler.
+    pooler: bool,
+    classifies: Classifies,
+}
+
+/// What an encoder's classification head reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Classifies {
+    /// The layers that the head of masked tokens has before it.
+    HeadLayers,
+    /// The pooler.
+    Pooled,
+    /// A dense layer of its own.
+    ByItself,
 }
 
 /// What is always or never so, or where the config says it.
@@ -203,7 +217,12 @@ impl Program {
     /// Whether the class has layers of its own between its decoder and its head: the dense layer and the norm of a
     /// masked-language-model head. What runs before them is the decoder's.
     pub(crate) fn has_head_layers(&self) -> bool {
-        !self.after.fused.pre.is_empty()
+        self.after.fused.ahead.iter().any(|(name, _)| name == RESIDUAL)
+    }
+
+    /// Whether an encoder's classification head reads one token of each sequence through those layers.
+    pub(crate) fn classifies_by_head_layers(&self) -> bool {
+        self.has_head_layers() && self.head.classifies == Classifies::HeadLayers
     }
 
     /// Under which name an encoder-decoder's decoder takes what the encoder gives.
@@ -226,7 +245,8 @@ impl Program {
 
     /// Whether those layers have module `module` of what runs behind the layers.
     pub(crate) fn is_of_head_layers(&self, module: usize) -> bool {
-        self.has_head_layers() && !self.after.fused.pre.iter().any(|op| op.module == Some(module))
+        let is_of_decoder = || self.after.fused.pre.iter().any(|op| op.module == Some(module));
+        self.has_head_layers() && !is_of_decoder()
     }
 
     /// Whether it has a tower that sees images.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json};
 use super::completed::completed;
 use super::config::Figures;
 use super::facts::{Facts, attention, feed_forward, modules};
-use super::{Action, Owner, Program, Recorded, Stated};
+use super::{Action, Classifies, Owner, Program, Recorded, Stated};
 use crate::model::behaviour::Behaviour;
 use crate::model::config::{Assumptions, ConfigError, MAX_NESTING, TEXT_PARTS};
 use crate::model::families;
@@ -164,7 +164,11 @@ pub(in crate::model) fn read(
         },
         scales_embeddings: false,
         scales_logits: program.head.scales,
-        behaviour: if is_eager_alone(program) { Behaviour::eager_only() } else { Behaviour::default() },
+        behaviour: Behaviour {
+            has_pooler: program.head.pooler,
+            classifies_pooled: program.head.classifies == Classifies::Pooled,
+            ..if is_eager_alone(program) { Behaviour::eager_only() } else { Behaviour::default() }
+        },
         is_measured: false,
         recorded: Some(Arc::new(recorded)),
         vision: vision(program, &figures)?,
