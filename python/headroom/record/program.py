@@ -24,6 +24,8 @@ BATCH = 2
 FUSED_ALONE = ("gemma4",)
 # Tokens where a class loops over them, and of the recordings that tell whether it does.
 FEW_TOKENS, PROBES = 16, (8, 12)
+# Why a class refuses PyTorch's kernels: its scores go through tanh.
+SCORES_CAP = "attn_logit_softcapping"
 # Multiprocessors of other cards.
 OTHER_CARDS = (132, 20)
 
@@ -86,10 +88,27 @@ class Recorder:
                 build(copy.deepcopy(self.config), attention, self.class_name)
                 able.append(attention)
             except ValueError as error:
+                if attention == "sdpa" and self.runs_one_kernel():
+                    able.append(attention)
+                    continue
                 self.note(f"{attention}: {str(error).splitlines()[0][:80]}")
         if not able:
             raise Unrecordable("the class runs neither sdpa nor eager attention")
         return able
+
+    def runs_one_kernel(self):
+        """Whether a class that refuses PyTorch's own kernels hands attention to those of a package. It calls either through one interface."""
+        built = type(build(copy.deepcopy(self.config), "eager", self.class_name))
+        if not getattr(built, "_supports_flash_attn", False):
+            return False
+        owner = next(kind for kind in built.__mro__ if "_supports_sdpa" in vars(kind))
+        owner._supports_sdpa = owner.lacks_sdpa = True
+        try:
+            build(copy.deepcopy(self.config), "sdpa", self.class_name)
+        except Exception:
+            owner._supports_sdpa = owner.lacks_sdpa = False
+            return False
+        return True
 
     def one(self, config, batch=BATCH, length=None, only=None, attentions=None, images=None):
         """Everything of one size: blocks of each attention, and their templates."""
@@ -334,7 +353,10 @@ class Recorder:
         stacks, names = self.stacks(of_layer, kinds)
         read = {name for name in writer.names_read() if not name.startswith(("images.", "gpu.")) and name != sources.NAME}
         sizes = variants.sizes_of(self.config)
-        built = lambda config: build(copy.deepcopy(config), MODES[self.attentions[0]][0], self.class_name)
+        # Their own attention runs here, outside of a recording: of those that refuse PyTorch's kernels the other.
+        model = build(copy.deepcopy(self.config), MODES[self.attentions[0]][0], self.class_name)
+        attention = self.attentions[-1 if getattr(type(model), "lacks_sdpa", False) else 0]
+        built = lambda config: build(copy.deepcopy(config), MODES[attention][0], self.class_name)
         model = built(self.config)
         head = {**head_of(model), "softcaps": softcaps(model, self.config, built)}
         for key in self.added:
@@ -343,6 +365,8 @@ class Recorder:
                 head["bias"] = key
         keys = set(self.added) | set(self.structural) | ({SOFTCAP} if head["softcaps"] == SOFTCAP else set())
         keys |= rates.read_by(merged["said"])
+        if hasattr(self.config, SCORES_CAP) and getattr(type(model), "lacks_sdpa", False):
+            keys.add(SCORES_CAP)
         counts = flags.counts_of(self.config.text_config if vision.has_images(self.config) else self.config)
         keys |= {condition["key"] for condition in counts}
         if sources.has_source(self.config):
@@ -357,6 +381,7 @@ class Recorder:
             "derived": derived_of(self.config, read | set(names) if sources.has_source(self.config) else read),
             "when": [{"key": key, "is": value} for key, value in sorted(self.structural.items())] + counts + others,
             **({"holds": True} if main["holds"] else {}),
+            **({"sdpa": False} if getattr(type(model), "lacks_sdpa", False) else {}),
             **stacks,
             **({"packs": vision.packs(self.config)} if vision.has_images(self.config) else {}),
             **(sources.facts(model) if sources.has_source(self.config) else {}),

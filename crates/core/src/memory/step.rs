@@ -346,8 +346,9 @@ pub(super) fn forward(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedM
     if let Some(groups) = &context.groups {
         out = groups.enter_tail(&out, true);
     }
-    if weights.after.is_some() {
-        out = run_after(context, job, weights, &out)?;
+    if let Some(after) = &weights.after {
+        let of_decoder = inputs_embeds.take_if(|_| after.of.program.has_head_layers());
+        out = run_after(context, job, weights, (&out, of_decoder))?;
     } else {
         for norm in &weights.final_norms {
             out = run_norm(context, norm, &out);

@@ -144,6 +144,7 @@ fn one(
         packs: written.packs,
         reads_sources: written.sources,
         keeps: written.keeps,
+        supports_sdpa: written.sdpa,
         holds_input: written.holds,
         head: Head { name, bias, softcaps, scales, upcasts, adds, pooler, classifies },
         before,

@@ -158,6 +158,9 @@ static RULES: &[Rule] = &[
         keys.each(|layer, layers| if layer < 2 || layer % 4 == 1 || layer + 1 == layers { FULL } else { SLIDING })
     }),
     rule(&["flint"], "mlp_only_layers", |_| Some(vec![0, 1].into())),
+    rule(&["gemma2", "vaultgemma"], "layer_types", |keys| {
+        keys.each(|layer, _| if layer % 2 == 0 { SLIDING } else { FULL })
+    }),
     rule(&["gemma3n_text"], "layer_types", |keys| keys.full_every(5)),
     rule(&["gemma3n_text"], "activation_sparsity_pattern", |keys| {
         keys.each(|layer, layers| if layers > 10 && layer < 10 { 0.95 } else { 0.0 })

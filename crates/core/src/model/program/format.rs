@@ -57,6 +57,9 @@ pub(super) struct Program {
     /// Modules that stay in fp32 beside float16, and that nothing quantises.
     #[serde(default)]
     pub(super) keeps: Vec<String>,
+    /// Whether the class hands attention to PyTorch's kernels.
+    #[serde(default = "yes")]
+    pub(super) sdpa: bool,
     /// Whether the model holds what its first layer of text reads.
     #[serde(default)]
     pub(super) holds: bool,

@@ -89,6 +89,8 @@ pub struct Program {
     /// Last parts of the names of modules that stay in fp32 in a float16 model and are never quantised: the class casts what they
     /// read to the dtype of their weights.
     pub(crate) keeps: Vec<String>,
+    /// Whether the class hands attention to PyTorch's kernels (`_supports_sdpa`), where it knows one operator of attention at all.
+    supports_sdpa: bool,
     /// Whether the model's forward holds what its first layer of text reads until it ends, under a name of its own.
     pub(crate) holds_input: bool,
     head: Head,

@@ -312,7 +312,7 @@ fn outside(facts: &Facts<'_>, owners: &[Owner], before: bool) -> Vec<Module> {
 
 /// Whether the class was recorded with eager attention because it runs no other: masks are added by its own operators.
 fn is_eager_alone(program: &Program) -> bool {
-    program.takes_masks() && !program.attends()
+    program.takes_masks() && !program.attends() || !program.supports_sdpa
 }
 
 /// Keys, and parts of a config, that give parameters and are not set.
