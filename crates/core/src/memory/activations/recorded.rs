@@ -295,7 +295,9 @@ impl<'a> Runner<'a> {
     }
 
     fn operator(&mut self, op: &Op, operator: &super::super::autograd::Operator) {
-        if let (true, false, [input, ..]) = (operator.kernel.is_dropout(), self.drops_out(op.rate.as_ref()), op.inputs.as_slice()) {
+        if let (true, false, [input, ..]) =
+            (operator.kernel.is_dropout(), self.drops_out(op.rate.as_ref()), op.inputs.as_slice())
+        {
             let same = self.read(*input);
             self.set(op.first, same);
             return;

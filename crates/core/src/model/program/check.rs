@@ -9,8 +9,8 @@ use super::expression::{BATCH, Expression, LENGTH, Names};
 use super::functions::{self, Found, Function};
 use super::regions::Region;
 use super::{
-    Block, Classifies, Condition, Dimension, Feature, FeatureOf, Head, Held, Input, Owner, Parameter, Program, ProgramError, Stack,
-    Stated, format,
+    Block, Classifies, Condition, Dimension, Feature, FeatureOf, Head, Held, Input, Owner, Parameter, Program,
+    ProgramError, Stack, Stated, format,
 };
 use crate::model::ModelPart;
 
@@ -156,7 +156,8 @@ fn one(
 /// Keys of rates of dropout that functions name, each once.
 fn rates(functions: &[Function]) -> Vec<String> {
     let of_attention = functions.iter().filter_map(|function| function.attention.as_ref()?.dropout.clone());
-    let mut keys: Vec<String> = functions.iter().filter_map(|function| function.rate.clone()).chain(of_attention).collect();
+    let mut keys: Vec<String> =
+        functions.iter().filter_map(|function| function.rate.clone()).chain(of_attention).collect();
     keys.sort_unstable();
     keys.dedup();
     keys

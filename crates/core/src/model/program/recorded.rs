@@ -85,7 +85,10 @@ impl fmt::Debug for Recorded {
 impl PartialEq for Recorded {
     fn eq(&self, other: &Self) -> bool {
         let same = Arc::ptr_eq(&self.program, &other.program);
-        same && self.values == other.values && self.blocks == other.blocks && self.without == other.without && self.undropped == other.undropped
+        same && self.values == other.values
+            && self.blocks == other.blocks
+            && self.without == other.without
+            && self.undropped == other.undropped
     }
 }
 
