@@ -175,10 +175,11 @@ CONFIGS = {
         "hidden_size": 4096, "intermediate_size": 14336, "num_attention_heads": 32, "num_key_value_heads": 8,
         "rope_parameters": {kind: {"rope_type": "default", "rope_theta": 50000.0} for kind in ("full_attention", "sliding_attention")},
     },
-    # Falcon-7B's architecture and that of Falcon-11B and 40B, with heads that can be halved: the defaults have 71.
+    # Falcon-7B's architecture, that of 40B and that of 11B, whose layers have one norm, with heads that can be halved: the defaults have 71.
     "falcon": [
         {"hidden_size": 4096, "num_attention_heads": 64},
         {"hidden_size": 4096, "num_attention_heads": 64, "num_kv_heads": 8, "new_decoder_architecture": True},
+        {"hidden_size": 4096, "num_attention_heads": 64, "num_kv_heads": 8, "new_decoder_architecture": True, "num_ln_in_parallel_attn": 1},
     ],
     "xmod": {"default_language": "en_XX"},
     # Hunyuan-7B: its defaults say no width of a head.
