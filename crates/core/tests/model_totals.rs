@@ -45,7 +45,7 @@ fn is_read_by_hand_alone(config: &Value) -> bool {
 
 #[test]
 fn programs_count_what_the_class_does() {
-    let programs = recorded_classes::programs().before_families();
+    let programs = Programs::default().before_families();
     let mut recorded = 0;
     let mut wrong = Vec::new();
     let files = [include_str!("models/totals.jsonl"), include_str!("models/tensors.jsonl")];
