@@ -2,11 +2,11 @@
 
 import torch
 
-from . import own, sources
+from . import own, rates, sources
 from .blocks_data import Size, Sizes, Unrecordable
 from .fold import fold
 from .joins import join_pieces, join_splits, of_one_gradient
-from .model import LINEAR_BY_HAND, Run
+from .model import LINEAR_BY_HAND, EndsHere, Run
 from .nodes import attach, changes_view, copies_slices, describe, dtype_code, exact_code, gradients, saved_tensors, template_of
 from .trace import key_of
 
@@ -53,7 +53,8 @@ class Recording:
     def freed_between(self):
         """Values that Python gives back before what runs behind the last layer."""
         if self.freed is None:
-            self.freed = {n for op in self.trace.ops for n, block in op.freed if block != "after"}
+            # With layers before its head, a class gives back what its decoder has held as that returns.
+            self.freed = {n for op in self.trace.ops for n, block in op.freed if owner(block) != "after"}
         return self.freed
 
     def holds_input(self):
@@ -254,6 +255,7 @@ class Block:
     def list_modules(self):
         """Every module below the prefix with parameters or buffers of its own, and each parameter's number."""
         listed, parameters = [], {}
+        of_head = [id(bias) for module in self.recording.plain.decoder.modules() if isinstance(module, EndsHere) for bias in module.bias if bias is not None]
         stacks = tuple(f"{name}." for name in self.recording.plain.stacks)
         is_own = lambda name: bool(self.prefix) and f"{name}.".startswith(self.prefix)
         # Its own first: so they have the same numbers in every layer.
@@ -263,6 +265,9 @@ class Block:
             own = []
             for kind, tensors in (("parameter", module.named_parameters(recurse=False)), ("buffer", module.named_buffers(recurse=False))):
                 for own_name, tensor in tensors:
+                    if id(tensor) in of_head:
+                        # Which has it (modeling_bert.py `BertLMPredictionHead`).
+                        continue
                     entry = [own_name, Sizes(tensor.shape)]
                     code = dtype_of(tensor)
                     if code != "h" or kind == "buffer":
@@ -432,8 +437,13 @@ class Block:
             said["m"] = self.module_at[self.short(op.module)]
         said["i"] = [self.read(number) for number in op.inputs]
         said["o"] = outputs
+        rate_key = lambda name: rates.key_of(self.recording.decoder.config, op.attributes.get(name))
         if op.name == "attention":
             said["a"] = attention_attributes(op.attributes, self.trace, op)
+            if rate_key("dropout"):
+                said["a"]["dropout"] = rate_key("dropout")
+        if rate_key("rate"):
+            said["p"] = rate_key("rate")
         if twin.node is not None and self.recording.wants(op.block):
             clone = self.recording.clones.get(at)
             if clone is not None:

@@ -1,6 +1,6 @@
-"""Keys that a class works out from others where a config does not say them."""
+"""Keys that a class works out from others where a config does not say them, or knows by other names."""
 
-from . import variants
+from . import variants, vision
 from .dimensions import Explainer, Unexplained
 from .features import PUBLISHED_SIZES
 
@@ -31,6 +31,9 @@ def derived_of(config, names):
     for name in sorted(names):
         values = [variants.value_of(one, name, None) for one in configs]
         own = [setting.get(name) for setting in settings]
+        if name == "head_dim" and values[0] is None and {"hidden_size", "num_attention_heads"} <= set(sizes):
+            # What classes take it to be that read it where a file says it.
+            said[name] = "hidden_size / num_attention_heads"
         if any(not isinstance(v, int) or isinstance(v, bool) for v in values) or values == own:
             continue
         others = [i for i, names_changed in enumerate(changed) if name not in names_changed]
@@ -41,3 +44,11 @@ def derived_of(config, names):
             continue
     own = PUBLISHED_SIZES.get(config.model_type, {})
     return {**said, **{name: key for name, key in own.items() if name in names}}
+
+
+def aliases_of(config, names):
+    """What else a class calls keys that are read: files have them under either name."""
+    parts = [config.text_config] if vision.has_images(config) else []
+    listed = {alias: key for part in [config, *parts] for alias, key in (getattr(part, "attribute_map", None) or {}).items()}
+    known = {alias: key for alias, key in sorted(listed.items()) if key in names and alias not in names}
+    return {"aliases": known} if known else {}

@@ -13,7 +13,7 @@ import sys
 import time
 import traceback
 
-from . import vision
+from . import guard, vision
 from .model import prepare
 from .program import Recorder, is_stacked, joined, record
 from .shorter import fewer_layers
@@ -97,19 +97,31 @@ CONFIGS = {
         )
     ],
     "bamba": {"num_hidden_layers": 4, "attn_layer_indices": [2]},
-    # DeepSeek-V2 and V2-Lite, whose queries have no latent vector: the defaults say no number of experts for a token.
+    # DeepSeek-V2, which chooses groups of experts first, and V2-Lite, whose queries have no latent vector; and the class's own choice with
+    # one: the defaults say no number of experts for a token.
     "deepseek_v2": [
         {
             "num_experts_per_tok": 6, "first_k_dense_replace": 1, "moe_intermediate_size": 1408, "n_routed_experts": 160, "n_group": 8,
             "topk_group": 3, "topk_method": "group_limited_greedy",
         },
+        {"num_experts_per_tok": 6, "first_k_dense_replace": 1, "moe_intermediate_size": 1408},
         {"num_experts_per_tok": 6, "first_k_dense_replace": 1, "moe_intermediate_size": 1408, "q_lora_rank": None},
     ],
+    # Experts in every so many layers, but for those that are listed: each layer's kind follows from both keys.
+    "qwen2_moe": {"num_hidden_layers": 9, "decoder_sparse_step": 3, "mlp_only_layers": [4, 5]},
+    "qwen3_moe": {"num_hidden_layers": 9, "decoder_sparse_step": 3, "mlp_only_layers": [4, 5], "head_dim": 128},
+    # DeepSeek-V3, and Moonlight, whose queries have no latent vector.
+    "deepseek_v3": [{}, {"q_lora_rank": None}],
+    # Its config has a width of a head beside the class's keys.
+    "glm4_moe": {"head_dim": 128},
     # dots.llm1: its defaults have no experts.
     "dots1": {
         "hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 32, "n_routed_experts": 128, "n_shared_experts": 2,
         "num_experts_per_tok": 6, "n_group": 1, "topk_group": 1, "norm_topk_prob": True, "first_k_dense_replace": 1,
     },
+    # A window that configs may have, and that their classes' defaults have none of: none is one of 0.
+    "phi3": {"sliding_window": 2047},
+    "starcoder2": {"sliding_window": 4096},
     # A width that the class makes of another where a config says none; Mixtral's width of a head likewise.
     "gpt2": {"n_inner": 3072},
     "gpt_bigcode": {"n_inner": 3072},
@@ -163,10 +175,11 @@ CONFIGS = {
         "hidden_size": 4096, "intermediate_size": 14336, "num_attention_heads": 32, "num_key_value_heads": 8,
         "rope_parameters": {kind: {"rope_type": "default", "rope_theta": 50000.0} for kind in ("full_attention", "sliding_attention")},
     },
-    # Falcon-7B's architecture and that of Falcon-11B and 40B, with heads that can be halved: the defaults have 71.
+    # Falcon-7B's architecture, that of 40B and that of 11B, whose layers have one norm, with heads that can be halved: the defaults have 71.
     "falcon": [
         {"hidden_size": 4096, "num_attention_heads": 64},
         {"hidden_size": 4096, "num_attention_heads": 64, "num_kv_heads": 8, "new_decoder_architecture": True},
+        {"hidden_size": 4096, "num_attention_heads": 64, "num_kv_heads": 8, "new_decoder_architecture": True, "num_ln_in_parallel_attn": 1},
     ],
     "xmod": {"default_language": "en_XX"},
     # Hunyuan-7B: its defaults say no width of a head.
@@ -220,6 +233,7 @@ CONFIGS = {
         "head_dim": 128,
         "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5, "mrope_section": [8, 12, 12]},
     },
+    "qwen3_vl_moe_text": {"num_key_value_heads": 4, "head_dim": 128},
     "qwen3_omni_moe_text": {"hidden_size": 2048, "num_attention_heads": 32, "num_key_value_heads": 4, "head_dim": 128, "intermediate_size": 768, "vocab_size": 152064},
     # SmolVLM-500M, with heads that can be halved. The number of boundaries of its tower's positions is rounded: exact for powers of two.
     "smolvlm": {
@@ -260,7 +274,10 @@ CONFIGS |= {
 SEQ2SEQ = ("t5", "mt5", "umt5")
 
 # Classes that no automatic class makes: text parts, encoders with their masked-language-model head.
-CLASSES = {"qwen3_omni_moe_text": "Qwen3OmniMoeThinkerTextModel", "modernbert": "ModernBertForMaskedLM"}
+CLASSES = {
+    "qwen3_omni_moe_text": "Qwen3OmniMoeThinkerTextModel", "qwen3_vl_moe_text": "Qwen3VLMoeTextModel", "modernbert": "ModernBertForMaskedLM", "bert": "BertForMaskedLM",
+    "roberta": "RobertaForMaskedLM", "xlm-roberta": "XLMRobertaForMaskedLM", "camembert": "CamembertForMaskedLM", "distilbert": "DistilBertForMaskedLM",
+}
 
 # Sounds, images alone, translation, and what trains with another loss.
 NOT_LANGUAGE = ("whisper", "musicgen", "speech", "trocr", "bark", "moshi", "csm", "git", "blip", "fuyu", "pegasus", "marian", "bart", "xlstm_audio")
@@ -293,7 +310,7 @@ def configs_of(model_type):
 
     said = CONFIGS.get(model_type, {})
     configs = [CONFIG_MAPPING[model_type](**one) for one in (said if isinstance(said, list) else [said])]
-    return [config if is_stacked(config) else grouped(config.get_text_config()) for config in configs]
+    return [config if is_stacked(config) else grouped(with_head_width(config.get_text_config())) for config in configs]
 
 
 def program_of(configs, note):
@@ -302,6 +319,29 @@ def program_of(configs, note):
     for other in others:
         first = joined(first, other)
     return first
+
+
+def with_head_width(config):
+    """The config with the width of a head beside its keys, where its class reads one that its config does not list
+    (`getattr(config, "head_dim", ...)`): a file may say another."""
+    heads, hidden = value_of(config, "num_attention_heads"), value_of(config, "hidden_size")
+    if value_of(config, "head_dim") is not None or not isinstance(heads, int) or not isinstance(hidden, int) or hidden % heads:
+        return config
+    prepare()
+    sizes = []
+    try:
+        for factor in (1, 2):
+            changed = copy.deepcopy(fewer_layers(config))
+            changed.head_dim = factor * hidden // heads
+            sizes.append(guard.parameters(changed, CLASSES.get(config.model_type))[0])
+        base = guard.parameters(fewer_layers(config), CLASSES.get(config.model_type))[0]
+    except Exception:
+        return config
+    if sizes[0] != base or sizes[1] == base:
+        return config
+    changed = copy.deepcopy(config)
+    changed.head_dim = hidden // heads
+    return changed
 
 
 def grouped(config):

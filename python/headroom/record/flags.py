@@ -16,8 +16,8 @@ COUNTS = (
 )
 
 
-# Keys whose other values no checkpoint has and no program is recorded of.
-FIXED = ("altup_num_inputs", "altup_correct_scale", "block_ffn_dim_multiplier", "interleave_moe_layer_step")
+# Keys that a program is for one value of: no checkpoint has others, or they choose another code (DeepSeek-V2's experts).
+FIXED = ("altup_num_inputs", "altup_correct_scale", "block_ffn_dim_multiplier", "interleave_moe_layer_step", "topk_method")
 
 
 def counts_of(config):

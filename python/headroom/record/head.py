@@ -37,6 +37,8 @@ def head_of(model):
         if sources.has_source(model.config) and "add.Tensor" in run_behind(model, head, ("decoder_input_ids",)):
             # A bias that lies in a buffer of the model's own.
             said["adds"] = True
+        if type(model).__name__.endswith("ForMaskedLM"):
+            said |= without_layers(model.config)
         return {**said, "upcasts": True} if upcasts_masked(model, head) else said
     ran = []
     trace = Trace({**names_of(decoder), **make_masks(1, 16)})
@@ -53,6 +55,25 @@ def head_of(model):
     behind = [op.name for op in trace.ops[ran[-1] if ran else 0 :]]
     scales = any(n.startswith(("mul.", "div.")) for n in behind) and "tanh" not in behind
     return {"name": name, "bias": getattr(head, "bias", None) is not None, "softcaps": "tanh" in behind, "scales": scales}
+
+
+def without_layers(config):
+    """What an encoder's other classes have in the place of the layers before its head: whether the class without a head runs a pooler, and
+    what classification reads: that, or a dense layer of its own. Nothing where it reads those layers (ModernBERT)."""
+    import transformers
+
+    with torch.device("meta"):
+        plain = transformers.AutoModel.from_config(config)
+        classifier = transformers.AutoModelForSequenceClassification.from_config(config)
+    has_pooler = lambda model: any(name.startswith("pooler.") for name, _ in model.named_parameters())
+    base = {id(parameter) for parameter in classifier.base_model.parameters()}
+    dense = [name for name, one in classifier.named_parameters() if id(one) not in base and one.dim() == 2]
+    said = {"pooler": True} if has_pooler(plain) else {}
+    if has_pooler(classifier.base_model):
+        return {**said, "classifies": "pooler"}
+    # The head of ModernBERT's is another module than its classifier, under the name that it has in the other class.
+    is_own = len(dense) == 2 and not any(name.startswith("head.") for name in dense)
+    return {**said, "classifies": "dense"} if is_own else said
 
 
 def upcasts_masked(model, head):

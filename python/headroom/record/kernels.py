@@ -1,6 +1,9 @@
 """Quick operators on `meta`: PyTorch registers Python functions over its own C++ ones when it is imported, a hundred times as slow."""
 
 import torch
+from torch.utils._python_dispatch import _get_current_dispatch_mode as current_mode
+
+from .trace import Trace
 
 # What is registered lives as long as its library.
 _kept = []
@@ -12,6 +15,7 @@ def prepare():
     from torch._decomp import global_decomposition_table as tables
 
     torch._VF.dropout = dropout(torch._VF.dropout)
+    torch.Tensor.to = cast(torch.Tensor.to)
     library = getattr(registered, "_meta_lib_dont_use_me_use_register_meta", None)
     if library is None or not hasattr(library, "_destroy"):
         # Another version of PyTorch: slow, and the same.
@@ -38,5 +42,22 @@ def dropout(decomposed):
         if x.device.type == "meta" and train and 0 < p < 1:
             return torch.native_dropout(x, p, train)[0]
         return decomposed(x, p, train)
+
+    return call
+
+
+def cast(to):
+    """`x.to(dtype)` of an `x` in 16 bits that has the dtype gives `x` back and runs nothing. Under autocast the same line may cast: what
+    sums in fp32 (a mixture's experts) goes back to the dtype of the hidden states. So it is recorded as the operator that it is then;
+    a program's cast to the dtype that a tensor has is none."""
+
+    def call(x, *arguments, **keywords):
+        out = to(x, *arguments, **keywords)
+        mode = current_mode()
+        if out is not x or x.dtype != torch.bfloat16 or x.device.type != "meta" or not isinstance(mode, Trace) or mode.quiet:
+            return out
+        # To a device alone nothing is ever cast.
+        asks = any(isinstance(one, (torch.dtype, torch.Tensor)) for one in (*arguments, *keywords.values()))
+        return torch.ops.aten._to_copy(x, dtype=x.dtype) if asks else out
 
     return call

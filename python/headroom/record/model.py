@@ -19,6 +19,9 @@ _patched = False
 
 # Classes of linear layers that multiply by their weight themselves: without a bias the operator is the same.
 LINEAR_BY_HAND = ("FalconLinear",)
+# One whose weight lies the other way round. It adds its bias within the matmul, as `nn.Linear` does: `addmm`, of the same tensors
+# (transformers pytorch_utils.py `Conv1D.forward`).
+TRANSPOSED_LINEAR = "Conv1D"
 # Classes of a tower's layers that are plain modules.
 NEVER_CHECKPOINTED = ("MllamaVisionEncoderLayer",)
 
@@ -257,8 +260,8 @@ def linear_call(trace_of, real):
 
 def linears_by_hand(model):
     """Classes in a model of linear layers that are recorded as `nn.Linear`, with their forward."""
-    found = {type(module): module for module in model.modules() if type(module).__name__ in LINEAR_BY_HAND}
-    if any(module.bias is not None for module in found.values()):
+    found = {type(module): module for module in model.modules() if type(module).__name__ in (*LINEAR_BY_HAND, TRANSPOSED_LINEAR)}
+    if any(module.bias is not None for kind, module in found.items() if kind.__name__ != TRANSPOSED_LINEAR):
         raise Unrecordable("a linear layer adds its bias in an operator of its own")
     return [(kind, kind.forward) for kind in found]
 
@@ -320,7 +323,12 @@ class HeadReached(Exception):
 
 
 class EndsHere(nn.Module):
-    """In the head's place: what runs behind it is the loss."""
+    """In the head's place: what runs behind it is the loss. The head's bias may have a second name in what runs before it."""
+
+    def __init__(self, head):
+        super().__init__()
+        # No parameter of this module's own.
+        self.bias = (getattr(head, "bias", None),)
 
     def forward(self, hidden):
         raise HeadReached(hidden)
@@ -330,10 +338,12 @@ def without_head(model):
     """Lets a class that is recorded whole give what its head reads: its towers and text stand beside each other, under no model of their
     own, or it has layers between its decoder and its head."""
     head = model.get_output_embeddings()
+    if isinstance(head, EndsHere):
+        return
     for parent in model.modules():
         for name, module in list(parent.named_children()):
             if module is head:
-                setattr(parent, name, EndsHere())
+                setattr(parent, name, EndsHere(head))
 
 
 def image_embeddings(decoder):

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import torch
 
-from . import copies, flags, guard, own, own_program, packages, sources, variants, vision
+from . import copies, flags, guard, own, own_program, packages, rates, sources, variants, vision
 from .blocks import Recording
 from .blocks_data import Unrecordable, comparable
-from .derived import derived_of
+from .derived import aliases_of, derived_of
 from .dimensions import Explainer, Unexplained
 from .features import features_of
 from .head import SOFTCAP, head_of, softcaps
@@ -24,6 +24,8 @@ BATCH = 2
 FUSED_ALONE = ("gemma4",)
 # Tokens where a class loops over them, and of the recordings that tell whether it does.
 FEW_TOKENS, PROBES = 16, (8, 12)
+# Why a class refuses PyTorch's kernels: its scores go through tanh.
+SCORES_CAP = "attn_logit_softcapping"
 # Multiprocessors of other cards.
 OTHER_CARDS = (132, 20)
 
@@ -53,7 +55,7 @@ def record(config, model_type=None, class_name=None, note=lambda text: None):
 
 class Recorder:
     def __init__(self, config, class_name, note):
-        self.config, self.class_name, self.note = long_enough(fewer_layers(config)), class_name, note
+        self.config, self.class_name, self.note = rates.with_rates(long_enough(fewer_layers(config))), class_name, note
         self.masked, self.pixels, self.has_run = set(), torch.float32, False
         self.attentions = self._attentions()
         self.is_own = isinstance(config, own.OwnConfig)
@@ -86,10 +88,27 @@ class Recorder:
                 build(copy.deepcopy(self.config), attention, self.class_name)
                 able.append(attention)
             except ValueError as error:
+                if attention == "sdpa" and self.runs_one_kernel():
+                    able.append(attention)
+                    continue
                 self.note(f"{attention}: {str(error).splitlines()[0][:80]}")
         if not able:
             raise Unrecordable("the class runs neither sdpa nor eager attention")
         return able
+
+    def runs_one_kernel(self):
+        """Whether a class that refuses PyTorch's own kernels hands attention to those of a package. It calls either through one interface."""
+        built = type(build(copy.deepcopy(self.config), "eager", self.class_name))
+        if not getattr(built, "_supports_flash_attn", False):
+            return False
+        owner = next(kind for kind in built.__mro__ if "_supports_sdpa" in vars(kind))
+        owner._supports_sdpa = owner.lacks_sdpa = True
+        try:
+            build(copy.deepcopy(self.config), "sdpa", self.class_name)
+        except Exception:
+            owner._supports_sdpa = owner.lacks_sdpa = False
+            return False
+        return True
 
     def one(self, config, batch=BATCH, length=None, only=None, attentions=None, images=None):
         """Everything of one size: blocks of each attention, and their templates."""
@@ -334,7 +353,10 @@ class Recorder:
         stacks, names = self.stacks(of_layer, kinds)
         read = {name for name in writer.names_read() if not name.startswith(("images.", "gpu.")) and name != sources.NAME}
         sizes = variants.sizes_of(self.config)
-        built = lambda config: build(copy.deepcopy(config), MODES[self.attentions[0]][0], self.class_name)
+        # Their own attention runs here, outside of a recording: of those that refuse PyTorch's kernels the other.
+        model = build(copy.deepcopy(self.config), MODES[self.attentions[0]][0], self.class_name)
+        attention = self.attentions[-1 if getattr(type(model), "lacks_sdpa", False) else 0]
+        built = lambda config: build(copy.deepcopy(config), MODES[attention][0], self.class_name)
         model = built(self.config)
         head = {**head_of(model), "softcaps": softcaps(model, self.config, built)}
         for key in self.added:
@@ -342,6 +364,9 @@ class Recorder:
             if head["bias"] is True and not head_of(built(variants.with_value(self.config, key, False)))["bias"]:
                 head["bias"] = key
         keys = set(self.added) | set(self.structural) | ({SOFTCAP} if head["softcaps"] == SOFTCAP else set())
+        keys |= rates.read_by(merged["said"])
+        if hasattr(self.config, SCORES_CAP) and getattr(type(model), "lacks_sdpa", False):
+            keys.add(SCORES_CAP)
         counts = flags.counts_of(self.config.text_config if vision.has_images(self.config) else self.config)
         keys |= {condition["key"] for condition in counts}
         if sources.has_source(self.config):
@@ -352,9 +377,11 @@ class Recorder:
         return {
             "model_type": model_type,
             "class": type(model).__name__,
+            **aliases_of(self.config, read | set(names) | keys | {condition["key"] for condition in others}),
             "derived": derived_of(self.config, read | set(names) if sources.has_source(self.config) else read),
             "when": [{"key": key, "is": value} for key, value in sorted(self.structural.items())] + counts + others,
             **({"holds": True} if main["holds"] else {}),
+            **({"sdpa": False} if getattr(type(model), "lacks_sdpa", False) else {}),
             **stacks,
             **({"packs": vision.packs(self.config)} if vision.has_images(self.config) else {}),
             **(sources.facts(model) if sources.has_source(self.config) else {}),
@@ -416,7 +443,8 @@ class Recorder:
         said = {}
         for name in sorted(names | counts):
             value = variants.value_of(default, name, None)
-            if isinstance(value, (int, float, str, bool)):
+            # A list with nothing in it names no layer.
+            if isinstance(value, (int, float, str, bool)) or value == []:
                 said[name] = value
         for name in ("tie_word_embeddings",):
             value = variants.value_of(default, name, None)

@@ -150,6 +150,8 @@ class Trace(TorchDispatchMode):
             return out
         if name in ("_to_copy", "_to_copy.default") and keywords.get("dtype") is not None:
             op.attributes["dtype"] = keywords["dtype"]
+        if name == "native_dropout":
+            op.attributes["rate"] = arguments[1]
         self.ops.append(op)
         self._outputs(op, given, out)
         if base is not None:

@@ -167,6 +167,8 @@ class Code:
         if "n" in op:
             edges, saved, backward = op["n"]
             said |= {"n": [edges, saved], **self.writer.template(backward, lambda shape: relative(self.writer.shape(shape), outputs))}
+        if "p" in op:
+            said["p"] = op["p"]
         if "a" in op:
             dims = {key: self.writer.dim(dim) for key, dim in op["a"].items() if key in OF_ATTENTION and dim is not None}
             said["a"] = {**op["a"], **dims}

@@ -198,8 +198,16 @@ impl Job {
 
     /// Whether the classification head reads one token of each sequence through the layers of the masked-language-model head.
     pub(crate) fn pools_before_head_layers(&self) -> bool {
-        let has_layers = || self.model.recorded.as_ref().is_some_and(|recorded| recorded.program.has_head_layers());
-        self.scores() && self.model.kind == ModelKind::Encoder && has_layers()
+        let recorded = self.model.recorded.as_ref();
+        let reads_layers = || recorded.is_some_and(|recorded| recorded.program.classifies_by_head_layers());
+        self.scores() && self.model.kind == ModelKind::Encoder && reads_layers()
+    }
+
+    /// Whether the class that trains has no layers of a masked-language-model head: that without a head, or one that classifies
+    /// without them.
+    pub(crate) fn lacks_head_layers(&self) -> bool {
+        let classifies = self.scores() && self.model.kind == ModelKind::Encoder;
+        self.embeds() || classifies && !self.pools_before_head_layers()
     }
 
     /// Whether the trainer sets every dropout of the model to 0.

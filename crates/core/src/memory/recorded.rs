@@ -61,12 +61,22 @@ fn share_parameters(context: &ForwardContext, weights: &LoadedModel) {
     }
 }
 
-/// What the head reads; of a class with layers before its head what these read, where the task puts another head there.
-pub(super) fn run_after(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedModel, x: &Tensor) -> Option<Tensor> {
+/// What the head reads; of a class with layers before its head what these read, where the task puts another head there. `held`: what the
+/// decoder's forward holds until it returns, before those layers.
+pub(super) fn run_after(
+    context: &Rc<ForwardContext>,
+    job: &Job,
+    weights: &LoadedModel,
+    (x, mut held): (&Tensor, Option<Tensor>),
+) -> Option<Tensor> {
     let after = weights.after.as_ref()?;
-    let decoded = run_between(context, after, x);
+    // Where nothing runs behind a decoder's last layer, its layers' result is the decoder's.
+    let decoded = run_between(context, after, x).or_else(|| after.of.program.has_head_layers().then(|| x.clone()));
+    if decoded.is_some() {
+        drop(held.take());
+    }
     let out = match decoded {
-        Some(decoded) if job.embeds() || job.pools_before_head_layers() => Some(decoded),
+        Some(decoded) if job.lacks_head_layers() || job.pools_before_head_layers() => Some(decoded),
         Some(decoded) => run_recorded(context, after, Some(&decoded), None),
         None => run_recorded(context, after, Some(x), None),
     };
@@ -74,6 +84,6 @@ pub(super) fn run_after(context: &Rc<ForwardContext>, job: &Job, weights: &Loade
     // `encoder_last_hidden_state` of the outputs (modeling_t5.py `T5ForConditionalGeneration.forward`).
     let encoder_output = after.of.program.encoder_output().and_then(|name| scope.get(name).cloned());
     context.encoder_output.replace(encoder_output);
-    drop(scope);
+    drop((scope, held));
     out
 }

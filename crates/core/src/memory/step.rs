@@ -346,8 +346,9 @@ pub(super) fn forward(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedM
     if let Some(groups) = &context.groups {
         out = groups.enter_tail(&out, true);
     }
-    if weights.after.is_some() {
-        out = run_after(context, job, weights, &out)?;
+    if let Some(after) = &weights.after {
+        let of_decoder = inputs_embeds.take_if(|_| after.of.program.has_head_layers());
+        out = run_after(context, job, weights, (&out, of_decoder))?;
     } else {
         for norm in &weights.final_norms {
             out = run_norm(context, norm, &out);
@@ -372,10 +373,10 @@ fn checkpointed(context: &Rc<ForwardContext>, layer: &Rc<LayerWeights>, hidden: 
     let tables = context.rotary.borrow().clone();
     let mut masks = context.masks.borrow().clone();
     // A layer's argument is its own mask alone: when the first, whose turn comes last, runs again, the others are gone.
-    // Only where sinks make attention eager is this counted; other families are taken to hold all masks to the end.
+    // Only in recorded layers, and where sinks make attention eager, is this counted; other families are taken to hold all masks to the end.
     let attention = &layer.layer.attention;
     let others = RefCell::new(Vec::new());
-    if attention.sinks && layer.tag.index == 0 {
+    if (attention.sinks || layer.recorded.is_some()) && layer.tag.index == 0 {
         let own = context.window(attention.sliding_window);
         let (kept, left) = masks.into_iter().partition(|(window, _)| *window == own);
         masks = kept;

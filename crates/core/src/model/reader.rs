@@ -113,6 +113,7 @@ fn finish(
     model.behaviour.flash_repeats_heads = families::flash_repeats_heads(model_type);
     model.behaviour.gathers_experts_at_once |= families::gathers_experts_at_once(model_type);
     model.is_measured = families::is_measured(model_type);
+    model.behaviour.flash_repeats_heads = families::flash_repeats_heads(model_type);
     model.reading = reading;
     let has_tower = model.vision.is_some() || !model.idle.is_empty();
     if (model_type != whole_type || whole.has(TOWERS)) && !has_tower {

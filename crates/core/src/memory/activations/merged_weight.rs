@@ -8,7 +8,7 @@ use super::ForwardContext;
 use std::cell::RefCell;
 
 /// What a parametrization keeps to build the weight of.
-enum Update<'a> {
+pub(super) enum Update<'a> {
     /// `_LoraFactorsProxy`: both factors in the weight's dtype.
     Factors { adapter: &'a ParameterAdapter, left: Tensor, right: Tensor },
     /// `_LoraParameterProxy`: dW in the weight's dtype.
@@ -17,7 +17,7 @@ enum Update<'a> {
 
 impl<'a> Update<'a> {
     /// Registers the parametrization of `weight`, which computes W + dW once to check its shape.
-    fn register(context: &ForwardContext, adapter: &'a ParameterAdapter, weight: &Tensor) -> Self {
+    pub(super) fn register(context: &ForwardContext, adapter: &'a ParameterAdapter, weight: &Tensor) -> Self {
         let update = if adapter.stacked && adapter.folds_factors {
             // get_delta_factors: the left one is cast first.
             let label = context.label(Term::AdapterActivations, &adapter.name);
@@ -34,7 +34,7 @@ impl<'a> Update<'a> {
     }
 
     /// W + dW.
-    fn merge(&self, context: &ForwardContext, weight: &Tensor) -> Tensor {
+    pub(super) fn merge(&self, context: &ForwardContext, weight: &Tensor) -> Tensor {
         match self {
             Self::Factors { adapter, left, right } => baddbmm(context, adapter, weight, left, right),
             Self::Delta(delta) => add(weight, delta, context.label(Term::AdapterActivations, "W+dW")),

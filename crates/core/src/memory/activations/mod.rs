@@ -23,6 +23,7 @@ mod recorded_eager;
 mod recorded_liger;
 mod recorded_loops;
 mod recorded_modules;
+mod recorded_parameters;
 mod rotary;
 mod scope;
 mod tower_attention;

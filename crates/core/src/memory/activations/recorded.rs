@@ -8,8 +8,8 @@ use super::ForwardContext;
 use super::attention::remember;
 use super::eager_attention::eager;
 use super::fused_attention::{Call, fused};
-use super::merged_weight::merged;
 use super::recorded_adapters::Ahead;
+use super::recorded_parameters::Parametrized;
 use super::tower_attention::{TowerMask, in_pieces};
 use crate::job::AttentionKernel;
 use crate::model::{
@@ -35,8 +35,8 @@ pub(super) struct Runner<'a> {
     pub(super) lists: BTreeMap<usize, Vec<Tensor>>,
     /// dtype of the residual stream that the block takes.
     pub(super) stream: ElementType,
-    /// Bare parameters as their adapters leave them, while the module that reads them runs.
-    pub(super) merged: Vec<((usize, usize), Tensor)>,
+    /// Adapters of bare parameters, and these as they leave them, while the module that reads them runs.
+    pub(super) parametrized: Parametrized<'a>,
     /// Operators that may still run.
     pub(super) left: u64,
     /// Products that Liger's kernel makes.
@@ -65,7 +65,7 @@ impl<'a> Runner<'a> {
             origins: vec![None; code.values],
             lists: BTreeMap::new(),
             stream,
-            merged: Vec::new(),
+            parametrized: Parametrized::default(),
             left: MOST_OPERATORS,
             products: Vec::new(),
             made: Ahead::new(),
@@ -101,7 +101,8 @@ impl<'a> Runner<'a> {
                 Some(ids.standing_for(shape, ElementType::I64))
             }
             CAUSAL_MASK => mask(false),
-            SLIDING_MASK => mask(true),
+            // Of a config without a window the class makes the other.
+            SLIDING_MASK => mask(true).or_else(|| mask(false)),
             _ => {
                 // The batch holds it.
                 let input = self.block.of.program.inputs.iter().find(|input| input.name == name)?;
@@ -129,28 +130,12 @@ impl<'a> Runner<'a> {
                         if place == 0 { projection.parameters().first().copied() } else { projection.bias.as_ref() };
                     found.cloned().or_else(|| self.absent(module, place))
                 }
-                OwnerWeights::Bare(own) => {
-                    let Some((tensor, adapter)) = own.get(place)?.as_ref() else { return self.absent(module, place) };
-                    let Some(adapter) = adapter else { return Some(tensor.clone()) };
-                    let key = (module, place);
-                    if let Some((_, known)) = self.merged.iter().find(|(other, _)| *other == key) {
-                        return Some(known.clone());
-                    }
-                    let built = merged(self.context, adapter, tensor);
-                    self.merged.push((key, built.clone()));
-                    Some(built)
-                }
+                OwnerWeights::Bare(own) => match own.get(place)?.as_ref() {
+                    Some((tensor, adapter)) => Some(self.adapted((module, place), tensor, adapter.as_ref())),
+                    None => self.absent(module, place),
+                },
             },
         }
-    }
-
-    /// Stands for a parameter that the config lacks, where a kernel takes it: a bias that is `None`.
-    fn absent(&self, module: usize, place: usize) -> Option<Tensor> {
-        let parameter = self.block.block()?.modules.get(module)?.parameters.get(place)?;
-        parameter.given_if.as_ref()?;
-        let element = parameter.held.element(self.context.loaded);
-        let nothing = Tensor::new(&self.context.tape, self.context.passing(), dims(&[(Sym::One, 0)]), element);
-        Some(nothing.standing_for(self.sizes.shape(parameter.shape), element))
     }
 
     pub(super) fn op(&mut self, op: &Op) {
@@ -282,7 +267,8 @@ impl<'a> Runner<'a> {
             alibi: attend.masked,
             sliding_window: attend.window.map(size).filter(|window| *window > 0),
             logit_softcapping: false,
-            dropout: 0.0,
+            // All that memory asks of the rate is whether there is one.
+            dropout: if attend.rate.is_some() && self.drops_out(attend.rate.as_ref()) { 1.0 } else { 0.0 },
             sinks: false,
             rotates_halves: false,
         };
@@ -302,7 +288,20 @@ impl<'a> Runner<'a> {
         self.set(op.first, Some(out));
     }
 
+    /// Whether dropout of the rate under `key` runs: `F.dropout` outside of training, and of a rate of none, gives its tensor back
+    /// (aten/src/ATen/native/Dropout.cpp `dropout`).
+    fn drops_out(&self, key: Option<&String>) -> bool {
+        self.context.drops_out && self.block.of.drops_out(key)
+    }
+
     fn operator(&mut self, op: &Op, operator: &super::super::autograd::Operator) {
+        if let (true, false, [input, ..]) =
+            (operator.kernel.is_dropout(), self.drops_out(op.rate.as_ref()), op.inputs.as_slice())
+        {
+            let same = self.read(*input);
+            self.set(op.first, same);
+            return;
+        }
         let Some((read, inputs)) = self.spread(op) else { return };
         let whole = read.as_ref().map(|(_, counts)| operator.spread(counts));
         let operator = whole.as_ref().unwrap_or(operator);
@@ -334,7 +333,9 @@ impl<'a> Runner<'a> {
         drop(references);
         drop(inputs);
         for (number, output) in (op.first..).zip(outputs) {
-            self.origins.get_mut(number).into_iter().for_each(|place| *place = upcast_from);
+            // Numbers of experts that were chosen by scores say nothing of the dtype of the tokens that they choose.
+            let led_to = upcast_from.filter(|_| output.element().is_floating());
+            self.origins.get_mut(number).into_iter().for_each(|place| *place = led_to);
             self.set(number, Some(output));
         }
     }

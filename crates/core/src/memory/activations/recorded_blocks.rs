@@ -63,11 +63,11 @@ pub(in crate::memory) fn run_recorded(
     for (name, value) in &code.ahead {
         let (Value::Numbered(number), true) = (value, name == RESIDUAL) else { continue };
         runner.set(*number, x.cloned());
-        // What came out of the layer before is nothing to this one.
+        // What came out of the layer before is nothing to this one, unless it is called with just that.
         runner
             .values
             .first_mut()
-            .filter(|_| code.takes.first().is_some_and(|name| name == RESIDUAL))
+            .filter(|_| *number != 0 && code.takes.first().is_some_and(|name| name == RESIDUAL))
             .into_iter()
             .for_each(|place| drop(place.take()));
     }

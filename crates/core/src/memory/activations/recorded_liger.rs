@@ -54,6 +54,7 @@ impl Runner<'_> {
             return false;
         };
         let name = owner.name.clone();
+        self.parametrize(module);
         let read: Vec<Tensor> = outer_inputs(run).into_iter().filter_map(|value| self.read(value)).collect();
         let weights = (self.read(Value::Parameter(module, 0)), self.read(Value::Parameter(module, 1)));
         let ((Some(gate_up), Some(down)), Some(last)) = (weights, run.last()) else { return false };

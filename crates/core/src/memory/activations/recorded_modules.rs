@@ -2,6 +2,7 @@
 
 use super::super::autograd::Tensor;
 use super::recorded::Runner;
+use super::recorded_parameters::Parametrized;
 use crate::model::{Action, Op, Value};
 
 /// What becomes of the token embedding's output, inside its module's hooks or behind them.
@@ -69,13 +70,13 @@ impl<'a> Runner<'a> {
                     let owner = self.block.block().and_then(|block| block.modules.get(module));
                     let name = owner.map_or("", |owner| owner.name.as_str());
                     let parameters = self.block.parameters(module);
-                    self.hooked((name, parameters, false), run, |runner| run.iter().for_each(|op| runner.op(op)));
+                    self.hooked((name, parameters, false), run, |runner| runner.all(Some(module), run));
                 }
-                _ => run.iter().for_each(|op| self.op(op)),
+                (module, _) => self.all(module, run),
             }
             let next = others.first().and_then(|op| op.module);
             if first.module.is_some() && next != first.module {
-                self.merged.clear();
+                self.parametrized = Parametrized::default();
             }
             rest = others;
         }
@@ -93,6 +94,12 @@ impl<'a> Runner<'a> {
         // What follows goes by the embeddings' dtype.
         self.stream = out.as_ref().map_or(self.stream, Tensor::element);
         self.set(last, out);
+    }
+
+    /// Runs operators of one module, or of none, in order.
+    fn all(&mut self, module: Option<usize>, run: &[Op]) {
+        module.into_iter().for_each(|module| self.parametrize(module));
+        run.iter().for_each(|op| self.op(op));
     }
 
     /// Runs an activation, which is a module of its own without parameters (transformers activations.py `ACT2FN`).

@@ -34,7 +34,7 @@ impl Builder<'_> {
             Part::After => of.program.after.modules.as_slice(),
         };
         for (i, owner) in owners.iter().enumerate() {
-            if part == Part::After && self.job.embeds() && of.program.is_of_head_layers(i) {
+            if part == Part::After && self.job.lacks_head_layers() && of.program.is_of_head_layers(i) {
                 // An embedding model's class has none.
                 block.owners.push(OwnerWeights::Bare(Vec::new()));
                 continue;

@@ -167,6 +167,8 @@ pub(crate) struct Op {
     pub(super) sign: Sign,
     /// Of each output: whether backward reads it.
     pub(crate) kept: Vec<bool>,
+    /// Key of the config that says its rate of dropout.
+    pub(crate) rate: Option<String>,
 }
 
 impl Op {
@@ -229,6 +231,8 @@ pub(crate) struct Attend {
     pub(crate) pieces: Option<usize>,
     /// The class calls PyTorch's function itself: heads of keys and values are not repeated before.
     pub(crate) is_bare: bool,
+    /// Key of the config that says its rate of dropout.
+    pub(crate) rate: Option<String>,
     /// The shape of what it gives.
     pub(crate) shape: usize,
 }

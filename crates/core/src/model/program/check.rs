@@ -9,8 +9,8 @@ use super::expression::{BATCH, Expression, LENGTH, Names};
 use super::functions::{self, Found, Function};
 use super::regions::Region;
 use super::{
-    Block, Condition, Dimension, Feature, FeatureOf, Head, Held, Input, Owner, Parameter, Program, ProgramError, Stack,
-    Stated, format,
+    Block, Classifies, Condition, Dimension, Feature, FeatureOf, Head, Held, Input, Owner, Parameter, Program,
+    ProgramError, Stack, Stated, format,
 };
 use crate::model::ModelPart;
 
@@ -114,12 +114,18 @@ fn one(
         stacks.push(self::stack(stack, layers.len(), &mut names)?);
     }
     let inputs = written.inputs.into_iter().map(|input| self::input(input, shapes.len())).collect::<Result<_, _>>()?;
-    let format::Head { name, bias, softcaps, scales, upcasts, adds } = written.head;
+    let format::Head { name, bias, softcaps, scales, upcasts, adds, pooler, classifies } = written.head;
     let stated = |written| match written {
         format::Stated::Always(always) => Stated::Always(always),
         format::Stated::Where(key) => Stated::Where(key),
     };
     let (bias, softcaps) = (stated(bias), stated(softcaps));
+    let classifies = match classifies.as_deref() {
+        None => Classifies::HeadLayers,
+        Some("pooler") => Classifies::Pooled,
+        Some("dense") => Classifies::ByItself,
+        Some(other) => return Err(("head.classifies".to_owned(), format!("{other} is neither pooler nor dense"))),
+    };
     let condition = |format::Condition { key, is, above }| Condition { key, is, above };
     Ok(Program {
         model_type: written.model_type,
@@ -127,21 +133,34 @@ fn one(
         versions: written.versions,
         when: written.when.into_iter().map(condition).collect(),
         defaults: written.config,
+        aliases: written.aliases,
         derived,
         names,
         dims,
         shapes: shapes.to_vec(),
+        rates: rates(functions),
         stacks,
         inputs,
         packs: written.packs,
         reads_sources: written.sources,
         keeps: written.keeps,
+        supports_sdpa: written.sdpa,
         holds_input: written.holds,
-        head: Head { name, bias, softcaps, scales, upcasts, adds },
+        head: Head { name, bias, softcaps, scales, upcasts, adds, pooler, classifies },
         before,
         layers,
         after,
     })
+}
+
+/// Keys of rates of dropout that functions name, each once.
+fn rates(functions: &[Function]) -> Vec<String> {
+    let of_attention = functions.iter().filter_map(|function| function.attention.as_ref()?.dropout.clone());
+    let mut keys: Vec<String> =
+        functions.iter().filter_map(|function| function.rate.clone()).chain(of_attention).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys
 }
 
 /// A tensor of the batch.

@@ -186,7 +186,8 @@ impl<'a> Builder<'a> {
         let (region, cast) = (Region::Other, Autocast::Passes);
         let action = Action::Repeat(Box::new(Repeat { times, carry, collect, ops }));
         let (frees, kept) = (Vec::new(), Vec::new());
-        Ok(Op { action, module: None, inputs: Vec::new(), first, frees, cast, region, sign: Sign::Other, kept })
+        let (inputs, rate, sign) = (Vec::new(), None, Sign::Other);
+        Ok(Op { action, module: None, inputs, first, frees, cast, region, sign, kept, rate })
     }
 
     /// The lists that a loop whose values begin at `first` makes of some of them: each has a number of its own behind those.
@@ -262,7 +263,8 @@ impl<'a> Builder<'a> {
         let frees = self.numbered(frees, module)?;
         let cast = autocast(&function.name);
         let (region, sign) = (Region::Other, Sign::of(&function.name));
-        Ok(Op { action, module, inputs, first, frees, cast, region, sign, kept })
+        let rate = function.rate.clone();
+        Ok(Op { action, module, inputs, first, frees, cast, region, sign, kept, rate })
     }
 
     /// The shape of a value, where it is known.
@@ -293,6 +295,7 @@ impl<'a> Builder<'a> {
             token_major: [lies(0), lies(1), lies(2)],
             pieces: written.pieces.map(dim).transpose()?,
             is_bare: written.bare,
+            rate: written.dropout.clone(),
             shape,
         })
     }

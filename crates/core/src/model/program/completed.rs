@@ -2,17 +2,36 @@
 //! 5.23). A `config.json` that was saved by an older version, or written by the model's maker, does not have them.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde_json::{Map, Value as Json};
 
+use super::Program;
 use crate::model::config::TEXT_PARTS;
 
-/// The config with the keys that its class, `model_type`, adds; those of its text part too.
-pub(super) fn completed<'a>(model_type: &str, fields: &'a Map<String, Json>) -> Cow<'a, Map<String, Json>> {
+/// The config with the keys that the class of `program` adds; those of its text part too.
+pub(super) fn completed<'a>(program: &Program, fields: &'a Map<String, Json>) -> Cow<'a, Map<String, Json>> {
+    completed_as(&program.model_type, (&program.aliases, &program.defaults), fields)
+}
+
+/// The same for a class, with other names of its keys and what it takes keys to be.
+fn completed_as<'a>(
+    model_type: &str,
+    class: (&BTreeMap<String, String>, &Map<String, Json>),
+    fields: &'a Map<String, Json>,
+) -> Cow<'a, Map<String, Json>> {
+    let (aliases, defaults) = class;
     let mut made = Cow::Borrowed(fields);
+    for (alias, key) in aliases {
+        if !says(fields, key)
+            && let Some(value) = fields.get(alias)
+        {
+            made.to_mut().insert(key.clone(), value.clone());
+        }
+    }
     for rule in RULES.iter().filter(|rule| rule.classes.contains(&model_type)) {
         if (rule.overrides || !says(&made, rule.key))
-            && let Some(value) = (rule.make)(&Keys(&made))
+            && let Some(value) = (rule.make)(&Keys { said: &made, defaults })
         {
             made.to_mut().insert(rule.key.to_owned(), value);
         }
@@ -20,7 +39,7 @@ pub(super) fn completed<'a>(model_type: &str, fields: &'a Map<String, Json>) -> 
     for key in TEXT_PARTS {
         let Some(text) = fields.get(*key).and_then(Json::as_object) else { continue };
         let Some(of_text) = text.get("model_type").and_then(Json::as_str) else { continue };
-        if let Cow::Owned(text) = completed(of_text, text) {
+        if let Cow::Owned(text) = completed_as(of_text, class, text) {
             made.to_mut().insert((*key).to_owned(), Json::Object(text));
         }
     }
@@ -56,11 +75,17 @@ const fn renamed(classes: &'static [&'static str], key: &'static str, make: fn(&
 const MOST_LAYERS: u64 = 8_192;
 
 /// What a rule may read.
-struct Keys<'a>(&'a Map<String, Json>);
+struct Keys<'a> {
+    said: &'a Map<String, Json>,
+    /// What the class takes a key to be where the config does not say it.
+    defaults: &'a Map<String, Json>,
+}
 
 impl Keys<'_> {
+    /// A number that the config says, or that its class takes it to be.
     fn number(&self, key: &str) -> Option<u64> {
-        self.0.get(key)?.as_u64()
+        let said = self.said.get(key).filter(|value| !value.is_null());
+        said.or_else(|| self.defaults.get(key))?.as_u64()
     }
 
     fn layers(&self) -> Option<u64> {
@@ -73,9 +98,16 @@ impl Keys<'_> {
         Some(Json::Array((0..layers).map(|layer| name(layer, layers).into()).collect()))
     }
 
-    /// Full attention in every `nth` layer, counted from 1.
+    /// Full attention in every `nth` layer, counted from 1; of 0 in none.
     fn full_every(&self, nth: u64) -> Option<Json> {
         self.each(|layer, _| if (layer + 1).is_multiple_of(nth) { FULL } else { SLIDING })
+    }
+
+    /// Which `nth` of the layers has full attention: a number, or a letter for each layer of a period (EXAONE 4's "LLLG").
+    fn period(&self, default: u64) -> u64 {
+        let letters =
+            self.said.get("sliding_window_pattern").and_then(Json::as_str).map(|letters| letters.len() as u64);
+        letters.or_else(|| self.number("sliding_window_pattern")).unwrap_or(default).max(1)
     }
 
     /// A dense feed-forward in the first `dense` layers, mixtures behind them.
@@ -91,12 +123,12 @@ impl Keys<'_> {
 
     /// The value of another key, taken over.
     fn other(&self, key: &str) -> Option<Json> {
-        self.0.get(key).filter(|value| !value.is_null()).cloned()
+        self.said.get(key).filter(|value| !value.is_null()).cloned()
     }
 
     /// Whether a list of numbers has `layer`.
     fn lists(&self, key: &str, layer: u64) -> Option<bool> {
-        Some(self.0.get(key)?.as_array()?.iter().any(|other| other.as_u64() == Some(layer)))
+        Some(self.said.get(key)?.as_array()?.iter().any(|other| other.as_u64() == Some(layer)))
     }
 }
 
@@ -106,11 +138,29 @@ const LINEAR: &str = "linear_attention";
 
 /// Rules in the order in which the classes go: a later one may read what an earlier one made.
 static RULES: &[Rule] = &[
+    rule(&["gpt_oss", "gemma2"], "layer_types", |keys| keys.full_every(2)),
+    rule(&["gemma3_text"], "layer_types", |keys| keys.full_every(keys.period(6))),
+    rule(&["olmo3"], "layer_types", |keys| keys.full_every(4)),
+    rule(&["cohere2"], "layer_types", |keys| keys.full_every(keys.period(4))),
+    // Without a window no layer slides.
+    rule(&["exaone4"], "layer_types", |keys| {
+        let slides = keys.said.get("sliding_window").is_none_or(|window| !window.is_null());
+        if slides { keys.full_every(keys.period(4)) } else { keys.each(|_, _| FULL) }
+    }),
+    // 1 where positions are rotated.
+    rule(&["smollm3"], "no_rope_layers", |keys| {
+        let nth = keys.number("no_rope_layer_interval").unwrap_or(4).max(1);
+        keys.each(|layer, _| u64::from(!(layer + 1).is_multiple_of(nth)))
+    }),
+    renamed(&["bloom", "falcon"], "hidden_size", |keys| keys.other("n_embed")),
     rule(&["bamba"], "attn_layer_indices", |_| Some(Json::Array(Vec::new()))),
     rule(&["flint"], "layer_types", |keys| {
         keys.each(|layer, layers| if layer < 2 || layer % 4 == 1 || layer + 1 == layers { FULL } else { SLIDING })
     }),
     rule(&["flint"], "mlp_only_layers", |_| Some(vec![0, 1].into())),
+    rule(&["gemma2", "vaultgemma"], "layer_types", |keys| {
+        keys.each(|layer, _| if layer % 2 == 0 { SLIDING } else { FULL })
+    }),
     rule(&["gemma3n_text"], "layer_types", |keys| keys.full_every(5)),
     rule(&["gemma3n_text"], "activation_sparsity_pattern", |keys| {
         keys.each(|layer, layers| if layers > 10 && layer < 10 { 0.95 } else { 0.0 })
@@ -128,7 +178,7 @@ static RULES: &[Rule] = &[
     // Which layers choose tokens themselves and which read what one before them chose: a pattern of letters goes before the schedule.
     rule(&["glm_moe_dsa"], "indexer_types", |keys| {
         const NAMES: [(char, &str); 2] = [('F', "full"), ('S', "shared")];
-        match keys.0.get("index_topk_pattern") {
+        match keys.said.get("index_topk_pattern") {
             Some(Json::String(pattern)) => {
                 let name = |letter| NAMES.iter().find(|(other, _)| *other == letter).map(|(_, name)| *name);
                 Some(pattern.chars().map(name).collect::<Option<Vec<_>>>()?.into())
@@ -143,6 +193,8 @@ static RULES: &[Rule] = &[
             }
         }
     }),
+    // The class puts the width of the rotated part in its place, whatever a file says.
+    renamed(&["deepseek_v2", "deepseek_v3"], "head_dim", |keys| keys.other("qk_rope_head_dim")),
     // Four times as wide as what it reads (`config.n_inner if config.n_inner is not None else 4 * hidden_size` and its kin).
     rule(&["gpt2", "gpt_bigcode"], "n_inner", |keys| keys.four_times(&["n_embd", "hidden_size"], 768)),
     rule(&["gptj", "codegen"], "n_inner", |keys| keys.four_times(&["n_embd", "hidden_size"], 4_096)),
@@ -155,7 +207,7 @@ static RULES: &[Rule] = &[
     rule(&["inkling_text"], "mlp_layer_types", |keys| keys.dense_first(keys.number("dense_mlp_idx").unwrap_or(0))),
     rule(&["kimi_linear"], "layer_types", |keys| {
         // What the checkpoint's own section says goes first.
-        let has_own = keys.0.get("linear_attn_config").is_some_and(Json::is_object);
+        let has_own = keys.said.get("linear_attn_config").is_some_and(Json::is_object);
         let every_fourth = keys.each(|layer, _| if layer > 0 && layer % 4 == 0 { FULL } else { LINEAR });
         every_fourth.filter(|_| !has_own)
     }),
@@ -190,7 +242,7 @@ static RULES: &[Rule] = &[
         Some(mixtures.into())
     }),
     rule(&["llama4_text"], "layer_types", |keys| {
-        let rotates = |layer: u64| keys.0.get("no_rope_layers")?.get(usize::try_from(layer).ok()?)?.as_u64();
+        let rotates = |layer: u64| keys.said.get("no_rope_layers")?.get(usize::try_from(layer).ok()?)?.as_u64();
         keys.each(|layer, _| if rotates(layer) == Some(0) { FULL } else { "chunked_attention" })
     }),
     rule(&["mimo_v2_flash"], "layer_types", |keys| {
@@ -202,7 +254,7 @@ static RULES: &[Rule] = &[
         keys.each(|layer, _| if layer % nth == 0 { FULL } else { SLIDING })
     }),
     rule(&["nemotron_h"], "layers_block_type", |keys| {
-        let pattern = keys.0.get("hybrid_override_pattern")?.as_str()?;
+        let pattern = keys.said.get("hybrid_override_pattern")?.as_str()?;
         let kinds = pattern.chars().map(|letter| match letter {
             'M' => Some(LINEAR),
             'E' => Some("moe"),
@@ -215,7 +267,7 @@ static RULES: &[Rule] = &[
     }),
     // The list alone says how many there are.
     rule(&["nemotron_h"], "num_hidden_layers", |keys| {
-        Some(keys.0.get("layers_block_type").or_else(|| keys.0.get("layer_types"))?.as_array()?.len().into())
+        Some(keys.said.get("layers_block_type").or_else(|| keys.said.get("layer_types"))?.as_array()?.len().into())
     }),
     renamed(&["nemotron_h"], "n_groups", |keys| keys.other("mamba_n_groups")),
     renamed(&["nemotron_h"], "conv_kernel", |keys| keys.other("mamba_d_conv")),
@@ -226,12 +278,15 @@ static RULES: &[Rule] = &[
     rule(
         &[
             "falcon_h1",
+            "glm4_moe",
             "glm4v_moe_text",
             "hunyuan_v1_dense",
             "hunyuan_v1_moe",
             "llama4_text",
             "mixtral",
+            "qwen3_moe",
             "qwen3_omni_moe_text",
+            "qwen3_vl_moe_text",
         ],
         "head_dim",
         |keys| keys.number("hidden_size")?.checked_div(keys.number("num_attention_heads")?).map(Json::from),
@@ -243,10 +298,14 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    fn made<'a>(model_type: &str, fields: &'a Map<String, Json>) -> Cow<'a, Map<String, Json>> {
+        completed_as(model_type, (&BTreeMap::new(), &Map::new()), fields)
+    }
+
     #[track_caller]
     fn assert_made(model_type: &str, config: &Json, key: &str, expected: &Json) {
         let fields = config.as_object().cloned().unwrap_or_default();
-        assert_eq!(completed(model_type, &fields).get(key), Some(expected), "{config}");
+        assert_eq!(made(model_type, &fields).get(key), Some(expected), "{config}");
     }
 
     #[test]
@@ -255,7 +314,7 @@ mod tests {
         assert_made("lfm2", &config, "layer_types", &json!(["conv", "conv"]));
         let other = json!({"num_hidden_layers": 2});
         let fields = other.as_object().cloned().unwrap_or_default();
-        assert!(matches!(completed("llama", &fields), Cow::Borrowed(_)));
+        assert!(matches!(made("llama", &fields), Cow::Borrowed(_)));
     }
 
     #[test]
@@ -270,7 +329,7 @@ mod tests {
         assert_made("nemotron_h", &pattern, "layers_block_type", &blocks);
         assert_made("nemotron_h", &pattern, "num_hidden_layers", &json!(4));
         let wrong = json!({"hybrid_override_pattern": "MX"}).as_object().cloned().unwrap_or_default();
-        assert_eq!(completed("nemotron_h", &wrong).get("layers_block_type"), None);
+        assert_eq!(made("nemotron_h", &wrong).get("layers_block_type"), None);
     }
 
     #[test]
@@ -286,7 +345,7 @@ mod tests {
     fn a_text_part_is_completed_by_its_own_class() {
         let text = json!({"model_type": "llama4_text", "num_hidden_layers": 2});
         let config = json!({"model_type": "llama4", "text_config": text}).as_object().cloned().unwrap_or_default();
-        let made = completed("llama4", &config);
+        let made = made("llama4", &config);
         assert_eq!(made.get("text_config").and_then(|text| text.get("moe_layers")), Some(&json!([0, 1])));
     }
 }

@@ -15,6 +15,9 @@ const MOST_LAYERS: f64 = 8_192.0;
 /// The one name of images that a config decides: parameters have sizes by it, too.
 const TILE_SIDE: &str = "images.side";
 
+/// The one size that may be none: a window that the config has null for, or that neither it nor its class says.
+const WINDOW: &str = "sliding_window";
+
 /// Whether a name is of a batch or the GPU that it is for, and of no config.
 fn is_of_batch(name: &str) -> bool {
     name.starts_with("images.") || name.starts_with("gpu.")
@@ -71,6 +74,9 @@ impl<'a> Figures<'a> {
             && let Some(value) = self.expression(expression, Some(key), depth + 1)?
         {
             return Ok(Some(value));
+        }
+        if key == WINDOW && self.is_null(key) {
+            return Ok(Some(0.0));
         }
         self.any(key).map(|value| number(key, value)).transpose()
     }
@@ -132,6 +138,14 @@ impl<'a> Figures<'a> {
         self.any(key).and_then(Json::as_bool).unwrap_or(false)
     }
 
+    /// Whether dropout of the rate under `key` runs: PyTorch has no operator for none. Null is none.
+    pub(super) fn drops_out(&self, key: &str) -> Found<bool> {
+        let rate = if self.is_null(key) { None } else { self.optional(key)? };
+        let sound = rate.filter(|rate| !(0.0..=1.0).contains(rate)).is_none();
+        let drops_out = rate.is_some_and(|rate| rate > 0.0);
+        if sound { Ok(drops_out) } else { Err(ConfigError::new(key, "must be a number from 0 to 1")) }
+    }
+
     /// Whether a key is true, or a part that the config has.
     pub(super) fn gives(&self, key: &str) -> bool {
         self.flag(key) || self.fields.get(key).is_some_and(Json::is_object)
@@ -150,7 +164,8 @@ impl<'a> Figures<'a> {
                 true => {
                     let missing =
                         || ConfigError::new(name, "missing; without it the model's shapes are unknown: add it");
-                    Some(self.optional(name)?.ok_or_else(missing)?)
+                    let value = self.optional(name)?.or((name == WINDOW).then_some(0.0));
+                    Some(value.ok_or_else(missing)?)
                 }
             });
         }

@@ -23,6 +23,10 @@ pub(super) struct Facts<'a> {
     window: Option<u64>,
     /// Heads and those of keys and values, where no layer has attention as one operator, which would say it.
     heads: Option<(u64, u64)>,
+    /// Width of a head, where the config says it.
+    head_dim: Option<u64>,
+    /// Scores go through tanh, for which the class refuses PyTorch's kernels.
+    softcaps: bool,
 }
 
 impl<'a> Facts<'a> {
@@ -36,7 +40,10 @@ impl<'a> Facts<'a> {
         let hidden = hidden.filter(|hidden| *hidden >= 1.0).map(|hidden| hidden as u64);
         let window = figures.optional("sliding_window")?.filter(|window| *window >= 1.0).map(|window| window as u64);
         let heads = if recorded.program.attends() { None } else { heads(figures)? };
-        Ok(Self { recorded, dims, hidden, visited: visited.unwrap_or(1.0).max(1.0) as u64, window, heads })
+        let head_dim = figures.optional("head_dim")?.filter(|width| *width >= 1.0).map(|width| width as u64);
+        let softcaps = !recorded.program.supports_sdpa && figures.says("attn_logit_softcapping");
+        let visited = visited.unwrap_or(1.0).max(1.0) as u64;
+        Ok(Self { recorded, dims, hidden, visited, window, heads, head_dim, softcaps })
     }
 
     fn dim(&self, dim: usize) -> u64 {
@@ -150,7 +157,7 @@ pub(super) fn attention(facts: &Facts<'_>, code: &Code, modules: &[Module]) -> A
     });
     let attends = modules.iter().any(|module| module.name.contains("attn") || module.name.contains("attention"));
     let (heads, kv_heads) = facts.heads.filter(|_| attends).unwrap_or_default();
-    let own_width = facts.hidden.unwrap_or(0).checked_div(heads).unwrap_or(0);
+    let own_width = facts.head_dim.unwrap_or_else(|| facts.hidden.unwrap_or(0).checked_div(heads).unwrap_or(0));
     let size = |of: fn(&super::Attend) -> usize, own: u64| attend.map_or(own, |attend| facts.dim(of(attend)));
     let head_dim = size(|attend| attend.width, own_width);
     let of_query = modules.iter().find(|module| module.role == Role::QueryNorm).map(|module| &module.kind);
@@ -172,7 +179,7 @@ pub(super) fn attention(facts: &Facts<'_>, code: &Code, modules: &[Module]) -> A
         rotary_dim: code.rotary_dim(facts.recorded, head_dim),
         alibi: false,
         sliding_window: own_window.filter(|size| *size > 0).or(facts.window.filter(|_| masks_window)),
-        logit_softcapping: false,
+        logit_softcapping: facts.softcaps,
         dropout: 0.0,
         sinks: false,
         rotates_halves: false,

@@ -32,6 +32,9 @@ pub(super) struct Program {
     pub(super) config: Map<String, Value>,
     #[serde(default)]
     pub(super) derived: BTreeMap<String, String>,
+    /// Other names of keys.
+    #[serde(default)]
+    pub(super) aliases: BTreeMap<String, String>,
     /// Dimensions of the file that it has none of.
     #[serde(default)]
     pub(super) unread: Vec<usize>,
@@ -54,6 +57,9 @@ pub(super) struct Program {
     /// Modules that stay in fp32 beside float16, and that nothing quantises.
     #[serde(default)]
     pub(super) keeps: Vec<String>,
+    /// Whether the class hands attention to PyTorch's kernels.
+    #[serde(default = "yes")]
+    pub(super) sdpa: bool,
     /// Whether the model holds what its first layer of text reads.
     #[serde(default)]
     pub(super) holds: bool,
@@ -96,6 +102,9 @@ pub(super) struct Head {
     pub(super) upcasts: bool,
     #[serde(default)]
     pub(super) adds: bool,
+    #[serde(default)]
+    pub(super) pooler: bool,
+    pub(super) classifies: Option<String>,
 }
 
 /// What is always or never so, or where the config says something of a key.
@@ -193,6 +202,8 @@ pub(super) struct Function {
     /// A function of Python: all is saved, and all runs.
     #[serde(default)]
     pub(super) w: bool,
+    /// Key of the config that says the rate of dropout.
+    pub(super) p: Option<String>,
     pub(super) a: Option<Attention>,
 }
 
@@ -216,6 +227,8 @@ pub(super) struct Attention {
     /// Whether PyTorch's function is called, and not transformers' interface.
     #[serde(default)]
     pub(super) bare: bool,
+    /// Key of the config that says the rate of its dropout; absent: it has none.
+    pub(super) dropout: Option<String>,
 }
 
 fn yes() -> bool {

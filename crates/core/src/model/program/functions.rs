@@ -116,10 +116,30 @@ struct Planned {
     frees: Vec<Operand>,
 }
 
+impl Planned {
+    /// The same as it runs on tensors with memory: what adds rows to zeros that a backward has made writes into them. Where operators are
+    /// recorded it gives a tensor of its own (torch/csrc/autograd/FunctionsManual.cpp `index_backward`, `index_select_backward_symint`,
+    /// `value_selecting_reduction_backward_symint`, aten/src/ATen/native/TensorAdvancedIndexing.cpp `gather_backward`:
+    /// `isTensorSubclassLike`).
+    fn in_place(mut self, name: &str) -> Self {
+        const ADDING: [&str; 4] = ["index_put", "scatter", "scatter_add", "index_add"];
+        let base = name.split('.').next().unwrap_or(name);
+        let zeros = self.inputs.first().filter(|first| matches!(first, Operand::Made(_)) && self.frees.contains(first));
+        if let (true, Some(&zeros), [sum]) = (ADDING.contains(&base), zeros, self.outputs.as_mut_slice()) {
+            sum.of = Some(0);
+            self.kernel = Kernel::of(&format!("{base}_"));
+            self.frees.retain(|freed| *freed != zeros);
+        }
+        self
+    }
+}
+
 /// What operators have in common.
 pub(super) struct Function {
     pub(super) name: String,
     pub(super) attention: Option<format::Attention>,
+    /// Key of the config that says the rate of dropout.
+    pub(super) rate: Option<String>,
     outputs: Vec<Tensor>,
     /// Edges and what is saved, where it has a node.
     node: Option<(Vec<Option<usize>>, Vec<Keeps>)>,
@@ -130,7 +150,7 @@ pub(super) struct Function {
 
 impl Function {
     pub(super) fn read(written: format::Function, shapes: usize) -> Found<Self> {
-        let format::Function { f, o, n, t, r, w, a } = written;
+        let format::Function { f, o, n, t, r, w, p, a } = written;
         let mut steps = Vec::new();
         let mut made = 0;
         for (name, inputs, outputs, frees) in &t {
@@ -145,7 +165,7 @@ impl Function {
             }
             made += outputs.len();
             let frees = frees.iter().map(|freed| operand(freed)).collect::<Found<_>>()?;
-            steps.push(Planned { kernel: Kernel::of(name), inputs, outputs, frees });
+            steps.push(Planned { kernel: Kernel::of(name), inputs, outputs, frees }.in_place(name));
         }
         let results = r.iter().map(|written| result(written, made, shapes)).collect::<Found<_>>()?;
         let keeps = |saved: &String| match lettered(saved)? {
@@ -158,7 +178,7 @@ impl Function {
             None => None,
         };
         let outputs = o.iter().map(|one| Tensor::read(one, shapes)).collect::<Found<_>>()?;
-        Ok(Self { name: f, attention: a, outputs, node, steps, results, is_whole: w })
+        Ok(Self { name: f, attention: a, rate: p, outputs, node, steps, results, is_whole: w })
     }
 
     /// The outputs of an operator with tensors of these shapes; `given`: shapes that the operator itself says, in order.

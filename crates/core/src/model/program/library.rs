@@ -42,6 +42,16 @@ fn variants(file: Vec<Program>) -> Variants {
     file.into_iter().map(Arc::new).collect()
 }
 
+/// The class of transformers whose code runs the models of `model_type`: checkpoints that come with a copy of another class's code say a
+/// name of their own (moonshotai/Kimi-K2, 01-ai/Yi).
+fn code_of(model_type: &str) -> &str {
+    match model_type {
+        "kimi_k2" => "deepseek_v3",
+        "Yi" => "llama",
+        own => own,
+    }
+}
+
 /// The text of the program called so.
 type Source = fn(&str) -> Option<String>;
 
@@ -59,6 +69,7 @@ impl Library {
     }
 
     fn find(&self, model_type: &str) -> Option<Variants> {
+        let model_type = code_of(model_type);
         if let Some(read) = self.read.get(model_type) {
             return Some(Arc::clone(read));
         }
@@ -146,7 +157,7 @@ impl Programs {
     /// read as a guess.
     pub fn unknown<'c>(&self, config: &'c Json) -> Option<&'c str> {
         let named = super::read::model_types(config);
-        let listed = |name: &str| self.0.read.contains_key(name) || self.0.listed.contains(name);
+        let listed = |name: &str| self.0.read.contains_key(code_of(name)) || self.0.listed.contains(code_of(name));
         let is_known = named.iter().any(|name| families::reader(name).is_some() || listed(name));
         named.last().copied().filter(|_| !is_known)
     }
@@ -162,6 +173,7 @@ impl Programs {
             if !is_tower && !self.replaces(name) {
                 continue;
             }
+            let name = code_of(name);
             match self.0.read.get(name) {
                 // Its text part may want a program of its own.
                 Some(_) if is_tower => continue,

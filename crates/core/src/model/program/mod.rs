@@ -70,10 +70,14 @@ pub struct Program {
     /// Which configs it is for: all must hold.
     when: Vec<Condition>,
     defaults: Map<String, Json>,
+    /// Other names of keys, each with the name that the program reads.
+    aliases: BTreeMap<String, String>,
     derived: Vec<(String, Expression)>,
     names: Names,
     dims: Vec<Dimension>,
     shapes: Vec<Vec<usize>>,
+    /// Keys that are rates of dropout.
+    rates: Vec<String>,
     /// Towers first, the text part's layers last.
     stacks: Vec<Stack>,
     /// What a batch has beside token ids.
@@ -85,6 +89,8 @@ pub struct Program {
     /// Last parts of the names of modules that stay in fp32 in a float16 model and are never quantised: the class casts what they
     /// read to the dtype of their weights.
     pub(crate) keeps: Vec<String>,
+    /// Whether the class hands attention to PyTorch's kernels (`_supports_sdpa`), where it knows one operator of attention at all.
+    supports_sdpa: bool,
     /// Whether the model's forward holds what its first layer of text reads until it ends, under a name of its own.
     pub(crate) holds_input: bool,
     head: Head,
@@ -141,6 +147,20 @@ struct Head {
     upcasts: bool,
     /// Whether a buffer is added to the logits.
     adds: bool,
+    /// Whether the class without a head runs a pooler.
+    pooler: bool,
+    classifies: Classifies,
+}
+
+/// What an encoder's classification head reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Classifies {
+    /// The layers that the head of masked tokens has before it.
+    HeadLayers,
+    /// The pooler.
+    Pooled,
+    /// A dense layer of its own.
+    ByItself,
 }
 
 /// What is always or never so, or where the config says it.
@@ -199,7 +219,12 @@ impl Program {
     /// Whether the class has layers of its own between its decoder and its head: the dense layer and the norm of a
     /// masked-language-model head. What runs before them is the decoder's.
     pub(crate) fn has_head_layers(&self) -> bool {
-        !self.after.fused.pre.is_empty()
+        self.after.fused.ahead.iter().any(|(name, _)| name == RESIDUAL)
+    }
+
+    /// Whether an encoder's classification head reads one token of each sequence through those layers.
+    pub(crate) fn classifies_by_head_layers(&self) -> bool {
+        self.has_head_layers() && self.head.classifies == Classifies::HeadLayers
     }
 
     /// Under which name an encoder-decoder's decoder takes what the encoder gives.
@@ -222,7 +247,8 @@ impl Program {
 
     /// Whether those layers have module `module` of what runs behind the layers.
     pub(crate) fn is_of_head_layers(&self, module: usize) -> bool {
-        self.has_head_layers() && !self.after.fused.pre.iter().any(|op| op.module == Some(module))
+        let is_of_decoder = || self.after.fused.pre.iter().any(|op| op.module == Some(module));
+        self.has_head_layers() && !is_of_decoder()
     }
 
     /// Whether it has a tower that sees images.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json};
 use super::completed::completed;
 use super::config::Figures;
 use super::facts::{Facts, attention, feed_forward, modules};
-use super::{Action, Owner, Program, Recorded, Stated};
+use super::{Action, Classifies, Owner, Program, Recorded, Stated};
 use crate::model::behaviour::Behaviour;
 use crate::model::config::{Assumptions, ConfigError, MAX_NESTING, TEXT_PARTS};
 use crate::model::families;
@@ -39,7 +39,10 @@ pub(in crate::model) fn read(
     fields: &Map<String, Json>,
     assumed: &Assumptions,
 ) -> Result<Model, Box<ConfigError>> {
-    let fields = &*completed(programs.first().map_or("", |program| &program.model_type), fields);
+    let Some(first) = programs.first() else {
+        return Err(ConfigError::new("model_type", "has no program: record the model"));
+    };
+    let fields = &*completed(first, fields);
     let is_meant = |program: &&Arc<Program>| Figures::new(program, fields, &Assumptions::default()).holds();
     let none = Assumptions::default();
     // Of two for such configs the one that has every kind of layer.
@@ -70,6 +73,7 @@ pub(in crate::model) fn read(
         values,
         blocks: runs.iter().map(|(block, ..)| *block).collect(),
         without: without(program, &figures),
+        undropped: undropped(program, &figures)?,
     };
     let facts = Facts::new(&recorded, &figures)?;
     let first = |block: usize| runs.iter().position(|(other, ..)| *other == block).unwrap_or_default();
@@ -160,7 +164,11 @@ pub(in crate::model) fn read(
         },
         scales_embeddings: false,
         scales_logits: program.head.scales,
-        behaviour: if is_eager_alone(program) { Behaviour::eager_only() } else { Behaviour::default() },
+        behaviour: Behaviour {
+            has_pooler: program.head.pooler,
+            classifies_pooled: program.head.classifies == Classifies::Pooled,
+            ..if is_eager_alone(program) { Behaviour::eager_only() } else { Behaviour::default() }
+        },
         is_measured: false,
         recorded: Some(Arc::new(recorded)),
         vision: vision(program, &figures)?,
@@ -193,7 +201,8 @@ pub(in crate::model) fn idle(
 
 /// The same by a program that is for configs with such a tower beside another text part, whose layers do not matter.
 fn beside_text(programs: &[Arc<Program>], fields: &Map<String, Json>) -> Result<Option<Vec<Module>>, Box<ConfigError>> {
-    let fields = &*completed(programs.first().map_or("", |program| &program.model_type), fields);
+    let Some(first) = programs.first() else { return Ok(None) };
+    let fields = &*completed(first, fields);
     let assumed = Assumptions::default();
     let is_of_tower = |key: &str| key.split_once('.').is_some_and(|(part, _)| !TEXT_PARTS.contains(&part));
     for program in programs {
@@ -207,6 +216,7 @@ fn beside_text(programs: &[Arc<Program>], fields: &Map<String, Json>) -> Result<
             values: figures.known_values()?,
             blocks: Vec::new(),
             without: without(program, &figures),
+            undropped: undropped(program, &figures)?,
         };
         let facts = Facts::new(&recorded, &figures)?;
         let mut found = modules(&facts, &program.before.modules, None);
@@ -302,7 +312,7 @@ fn outside(facts: &Facts<'_>, owners: &[Owner], before: bool) -> Vec<Module> {
 
 /// Whether the class was recorded with eager attention because it runs no other: masks are added by its own operators.
 fn is_eager_alone(program: &Program) -> bool {
-    program.takes_masks() && !program.attends()
+    program.takes_masks() && !program.attends() || !program.supports_sdpa
 }
 
 /// Keys, and parts of a config, that give parameters and are not set.
@@ -314,4 +324,15 @@ fn without(program: &Program, figures: &Figures<'_>) -> Vec<String> {
     keys.dedup();
     keys.retain(|key| !figures.gives(key));
     keys
+}
+
+/// Keys of rates of dropout that the config says are none.
+fn undropped(program: &Program, figures: &Figures<'_>) -> Result<Vec<String>, Box<ConfigError>> {
+    let mut keys = Vec::new();
+    for key in &program.rates {
+        if !figures.drops_out(key)? {
+            keys.push(key.clone());
+        }
+    }
+    Ok(keys)
 }

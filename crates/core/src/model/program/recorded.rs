@@ -72,6 +72,8 @@ pub struct Recorded {
     pub(super) blocks: Vec<usize>,
     /// Keys that give parameters and are not set.
     pub(super) without: Vec<String>,
+    /// Keys of rates of dropout that are none.
+    pub(super) undropped: Vec<String>,
 }
 
 impl fmt::Debug for Recorded {
@@ -83,7 +85,10 @@ impl fmt::Debug for Recorded {
 impl PartialEq for Recorded {
     fn eq(&self, other: &Self) -> bool {
         let same = Arc::ptr_eq(&self.program, &other.program);
-        same && self.values == other.values && self.blocks == other.blocks && self.without == other.without
+        same && self.values == other.values
+            && self.blocks == other.blocks
+            && self.without == other.without
+            && self.undropped == other.undropped
     }
 }
 
@@ -96,6 +101,11 @@ impl Recorded {
     /// Whether the model has `parameter`.
     pub(crate) fn has(&self, parameter: &Parameter) -> bool {
         parameter.given_if.as_ref().is_none_or(|key| !self.without.contains(key))
+    }
+
+    /// Whether dropout of the rate under `key` runs in training; recordings of older files say no key, and ran with one.
+    pub(crate) fn drops_out(&self, key: Option<&String>) -> bool {
+        key.is_none_or(|key| !self.undropped.contains(key))
     }
 
     /// What runs of layers give each other beside the residual stream.

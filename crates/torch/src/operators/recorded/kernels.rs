@@ -60,6 +60,11 @@ impl Kernel {
         self == Self::Cast
     }
 
+    /// Whether it is dropout.
+    pub fn is_dropout(self) -> bool {
+        self == Self::Dropout
+    }
+
     /// Whether what shares a storage with one of its tensors is a view.
     pub(super) fn makes_views(self) -> bool {
         matches!(self, Self::Plain | Self::View)

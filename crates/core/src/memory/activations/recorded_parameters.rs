@@ -1,0 +1,67 @@
+//! Bare parameters of a recorded block as its operators read them: those with adapters, and those that a config lacks.
+
+use super::super::autograd::{Sym, Tensor, dims};
+use super::super::weights::{OwnerWeights, ParameterAdapter};
+use super::merged_weight::Update;
+use super::recorded::Runner;
+
+/// Parametrizations of the module that runs. With an adapter a parameter is built when it is first read, and kept until the module
+/// has run (peft/tuners/lora/layer.py `ParamWrapper`, `torch.nn.utils.parametrize.cached`).
+#[derive(Default)]
+pub(super) struct Parametrized<'a> {
+    /// Module that the parametrizations are of.
+    module: Option<usize>,
+    /// By place.
+    updates: Vec<(usize, Update<'a>)>,
+    built: Vec<(usize, Tensor)>,
+}
+
+impl Runner<'_> {
+    /// Registers the adapters of all of a module's bare parameters, which its wrappers do before it runs: the wrapper of the last
+    /// parameter is the outermost.
+    pub(super) fn parametrize(&mut self, module: usize) {
+        if self.parametrized.module == Some(module) {
+            return;
+        }
+        let (context, block) = (self.context, self.block);
+        let mut updates = Vec::new();
+        if let Some(OwnerWeights::Bare(own)) = block.owners.get(module) {
+            for (place, own) in own.iter().enumerate().rev() {
+                if let Some((tensor, Some(adapter))) = own {
+                    updates.push((place, Update::register(context, adapter, tensor)));
+                }
+            }
+        }
+        self.parametrized = Parametrized { module: Some(module), updates, built: Vec::new() };
+    }
+
+    /// A bare parameter of module `module` at `place`.
+    pub(super) fn adapted(
+        &mut self,
+        (module, place): (usize, usize),
+        tensor: &Tensor,
+        adapter: Option<&ParameterAdapter>,
+    ) -> Tensor {
+        if adapter.is_none() {
+            return tensor.clone();
+        }
+        self.parametrize(module);
+        let Parametrized { updates, built, .. } = &mut self.parametrized;
+        if let Some((_, known)) = built.iter().find(|(other, _)| *other == place) {
+            return known.clone();
+        }
+        let update = updates.iter().find(|(other, _)| *other == place);
+        let merged = update.map_or_else(|| tensor.clone(), |(_, update)| update.merge(self.context, tensor));
+        built.push((place, merged.clone()));
+        merged
+    }
+
+    /// Stands for a parameter that the config lacks, where a kernel takes it: a bias that is `None`.
+    pub(super) fn absent(&self, module: usize, place: usize) -> Option<Tensor> {
+        let parameter = self.block.block()?.modules.get(module)?.parameters.get(place)?;
+        parameter.given_if.as_ref()?;
+        let element = parameter.held.element(self.context.loaded);
+        let nothing = Tensor::new(&self.context.tape, self.context.passing(), dims(&[(Sym::One, 0)]), element);
+        Some(nothing.standing_for(self.sizes.shape(parameter.shape), element))
+    }
+}
