@@ -153,6 +153,12 @@ static RULES: &[Rule] = &[
         keys.each(|layer, _| u64::from(!(layer + 1).is_multiple_of(nth)))
     }),
     renamed(&["bloom", "falcon"], "hidden_size", |keys| keys.other("n_embed")),
+    // Two norms are what the class makes of none where the architecture is the newer one (modeling_falcon.py
+    // `FalconDecoderLayer.__init__`).
+    renamed(&["falcon"], "num_ln_in_parallel_attn", |keys| {
+        let is_newer = keys.said.get("new_decoder_architecture").and_then(Json::as_bool) == Some(true);
+        (is_newer && keys.number("num_ln_in_parallel_attn") == Some(2)).then(|| Json::from(0))
+    }),
     rule(&["bamba"], "attn_layer_indices", |_| Some(Json::Array(Vec::new()))),
     rule(&["flint"], "layer_types", |keys| {
         keys.each(|layer, layers| if layer < 2 || layer % 4 == 1 || layer + 1 == layers { FULL } else { SLIDING })
