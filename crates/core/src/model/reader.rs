@@ -111,7 +111,7 @@ fn finish(
     name.clone_into(&mut model.name);
     model_type.clone_into(&mut model.model_type);
     model.behaviour.flash_repeats_heads = families::flash_repeats_heads(model_type);
-    model.behaviour.gathers_experts_at_once |= families::gathers_experts_at_once(model_type);
+    model.behaviour.gathers_experts_at_once = families::gathers_experts_at_once(model_type);
     model.is_measured = families::is_measured(model_type);
     model.behaviour.flash_repeats_heads = families::flash_repeats_heads(model_type);
     model.reading = reading;

@@ -38,7 +38,7 @@ pub(super) fn mixtral(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let mixture = Mixture { router_first: true, ..Mixture::routed(num_experts, per_tok, expert) };
     let all = vec![true; f.num_hidden_layers as usize];
     let model = decoder(&f, &Shape { mixture: Some((mixture, all)), ..Shape::windowed(&f, window(config, None)?) });
-    let behaviour = Behaviour { weighs_experts_in_fp32: true, gathers_experts_at_once: true, ..Behaviour::default() };
+    let behaviour = Behaviour { weighs_experts_in_fp32: true, ..Behaviour::default() };
     Ok(Model { behaviour, ..model })
 }
 

@@ -1,6 +1,5 @@
 //! Qwen, Qwen2 and Qwen3, dense and as mixtures, and the text parts of their vision models.
 
-use crate::model::behaviour::Behaviour;
 use crate::model::config::{Config, ConfigError, EXPERTS, HEAD_WIDTH, INNER_WIDTH, LAYER_INDEX};
 use crate::model::{Attention, FeedForward, Mlp, Model, NormKind, Projection, QkNorm, Role};
 
@@ -128,7 +127,7 @@ pub(super) fn qwen2_moe(config: &Config<'_>) -> Result<Model, Box<ConfigError>> 
     let window = used_window(config)?;
     let lower = max_window_layers(config, 28)?;
     let sliding = sliding_layers(config, f.num_hidden_layers, |index| index.is_multiple_of(2) && index < lower)?;
-    let model = decoder(
+    Ok(decoder(
         &f,
         &Shape {
             bias: AttentionBias::qkv(config.flag(&["qkv_bias"], true)?),
@@ -136,16 +135,14 @@ pub(super) fn qwen2_moe(config: &Config<'_>) -> Result<Model, Box<ConfigError>> 
             mixture: Some((mixture, sparse_layers(config, &f)?)),
             ..Shape::default()
         },
-    );
-    Ok(Model { behaviour: Behaviour { gathers_experts_at_once: true, ..model.behaviour }, ..model })
+    ))
 }
 
 /// `qwen3_moe`.
 pub(super) fn qwen3_moe(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let defaults =
         Defaults { intermediate_size: Some(6_144), num_attention_heads: 32, num_key_value_heads: Some(4), ..QWEN2_MOE };
-    let model = third_mixture(config, &defaults, &MixtureDefaults { inner: 768, experts: 128, per_tok: 8 })?;
-    Ok(Model { behaviour: Behaviour { gathers_experts_at_once: true, ..model.behaviour }, ..model })
+    third_mixture(config, &defaults, &MixtureDefaults { inner: 768, experts: 128, per_tok: 8 })
 }
 
 /// `qwen3_vl_moe_text`.
