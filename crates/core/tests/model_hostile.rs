@@ -174,7 +174,7 @@ fn a_config_without_a_model_type_is_read_by_its_architecture() {
         ("XLMRobertaForMaskedLM", "xlm-roberta"),
         ("MistralForSequenceClassification", "mistral"),
     ] {
-        let model = by_hand("test", &json!({"architectures": [architecture]})).unwrap();
+        let model = Model::from_config("test", &json!({"architectures": [architecture]})).unwrap();
         assert_eq!((model.model_type.as_str(), model.reading), (model_type, Reading::Known));
     }
     assert_eq!(error(&json!({"architectures": ["UnheardOfForCausalLM"]})).key, "hidden_size");

@@ -31,11 +31,12 @@ fn totals_are_those_of_the_class() {
 }
 
 /// Kinds of models that code written by hand reads and no program is recorded of: Falcon-RW, layers of Falcon-11B, OPT-350M,
-/// StableLM-2-12B, and the head for masked tokens of BERT and RoBERTa.
+/// StableLM-2-12B, GPT-NeoX-20B's activation, and the head for masked tokens of BERT and RoBERTa.
 fn is_read_by_hand_alone(config: &Value) -> bool {
     let says = |key: &str| config.get(key).is_some_and(|value| *value != json!(false));
     match config["model_type"].as_str() {
         Some("falcon") => says("bias") || says("num_ln_in_parallel_attn"),
+        Some("gpt_neox") => says("hidden_act"),
         Some("opt") => says("word_embed_proj_dim"),
         Some("stablelm") => says("qk_layernorm"),
         Some("bert" | "roberta") => true,

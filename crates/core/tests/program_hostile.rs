@@ -157,3 +157,30 @@ fn a_program_that_is_listed_and_not_there_is_asked_for() {
     assert_eq!(programs.before_families().missing(&json!({"model_type": "llama"})), Some("llama"));
     assert_eq!(programs.missing(&json!({"model_type": "unheard_of"})), None);
 }
+
+#[test]
+fn what_no_class_could_run_is_an_error_that_names_the_key() {
+    let error = |config: Value| match Model::from_config("test", &config) {
+        Err(error) => error,
+        Ok(model) => panic!("{config} was read, with {} parameters", model.param_count()),
+    };
+    let wrong = [json!("32"), json!(-1), json!(0), json!(1e30), json!(4096.5), json!(u64::MAX), json!(true), json!([])];
+    for key in ["hidden_size", "num_attention_heads", "num_key_value_heads", "vocab_size", "intermediate_size"] {
+        for value in &wrong {
+            let error = error(json!({"model_type": "granite", key: value}));
+            assert_eq!(error.key, key, "{value}");
+            assert!(error.why.contains("whole number"), "{value}: {}", error.why);
+        }
+    }
+    for (config, key) in [
+        (json!({"model_type": "granite", "num_attention_heads": 32, "num_key_value_heads": 5}), "num_key_value_heads"),
+        (json!({"model_type": "granitemoe", "num_local_experts": 4, "num_experts_per_tok": 5}), "num_experts_per_tok"),
+        (json!({"model_type": "granite", "attention_bias": "yes"}), "attention_bias"),
+        (json!({"model_type": "granite", "hidden_act": 3}), "hidden_act"),
+        // Several operators in the place of one.
+        (json!({"model_type": "granite", "hidden_act": "gelu_new"}), "hidden_act"),
+        (json!({"model_type": "nemotron", "num_key_value_heads": 8, "hidden_act": "relu"}), "hidden_act"),
+    ] {
+        assert_eq!(error(config.clone()).key, key, "{config}");
+    }
+}

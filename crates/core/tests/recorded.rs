@@ -101,6 +101,7 @@ fn a_recorded_llama_is_sharded_and_generates_like_the_one_written_by_hand() {
         json!({"method": "lora", "task": "dpo", "lora": all_linear()}),
         json!({"method": "lora", "task": "grpo", "lora": all_linear(), "per_device_train_batch_size": 8}),
         json!({"task": "inference"}),
+        json!({"task": "inference", "attn_implementation": "eager", "rollout": {"new_tokens": 300}}),
         json!({"task": "sequence_classification", "method": "full"}),
     ]);
 }

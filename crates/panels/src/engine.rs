@@ -342,7 +342,10 @@ impl Engine {
             return if says_enough && !self.fresh.is_empty() { Turn::Show } else { Turn::More };
         }
         if !self.is_open {
+            let waits = self.job.as_ref().is_err_and(|problems| programs::is_under_way(&self.state, problems));
             return match self.find_first() {
+                // The answer comes with the program.
+                Step::Done if waits => Turn::Idle,
                 Step::Done => Turn::First,
                 Step::Working => Turn::More,
                 Step::Changed => {

@@ -55,12 +55,20 @@ impl State {
 
 /// The class whose program one of the plan's models still wants, and whether it was tried in vain.
 fn wanted<'p>(page: &'p Page) -> Option<(&'p str, bool)> {
-    let problems = page.job.as_ref().err()?;
-    let name = problems.iter().find_map(|problem| match &problem.kind {
+    let name = wanted_by(page.job.as_ref().err()?)?;
+    Some((name, page.state.programs.came(name) == Some(false)))
+}
+
+fn wanted_by(problems: &[Problem]) -> Option<&str> {
+    problems.iter().find_map(|problem| match &problem.kind {
         ProblemKind::ProgramNotFetched { model_type } => Some(model_type.as_str()),
         _ => None,
-    })?;
-    Some((name, page.state.programs.missed.iter().any(|missed| missed == name)))
+    })
+}
+
+/// Whether a program that the plan wants is under way: nothing that is shown now is the answer.
+pub(crate) fn is_under_way(state: &State, problems: &[Problem]) -> bool {
+    wanted_by(problems).is_some_and(|name| state.programs.came(name).is_none())
 }
 
 /// What the page says instead of a verdict while nothing but a program that is under way keeps the plan from being estimated.

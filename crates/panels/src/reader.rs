@@ -9,6 +9,25 @@ use crate::engine::{Engine, Turn};
 /// Far more turns than any test needs.
 const MOST_TURNS: u32 = 200_000;
 
+/// Classes whose programs a reader of tests has fetched before.
+const FETCHED: &[&str] = &["cohere2", "gpt2", "gpt_oss", "phi3"];
+    &["gemma2", "gemma3_text", "gpt2", "llama", "mistral", "mixtral", "phi3", "qwen2", "qwen3_moe"];
+
+/// The engine with the plan of `fragment`, of which the page has fetched these programs.
+pub(crate) fn opened(page: &str, fragment: &str, languages: &str) -> Engine {
+    let mut engine = Engine::new(page, fragment, languages);
+    let fetched =
+        FETCHED.iter().map(|name| Event { action: format!("fetched programs/{name}.json"), value: program(name) });
+    engine.take(&fetched.collect::<Vec<_>>());
+    engine
+}
+
+/// The file of a class's program.
+pub(crate) fn program(name: &str) -> String {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../static/programs");
+    std::fs::read_to_string(folder.join(name).with_extension("json")).unwrap()
+}
+
 /// Someone at the page.
 pub(crate) struct Reader {
     engine: Engine,
@@ -22,7 +41,7 @@ pub(crate) struct Reader {
 impl Reader {
     /// Opens the page with the plan of `fragment`.
     pub(crate) fn open(fragment: &str) -> Self {
-        let mut engine = Engine::new("https://example.org/", fragment, "en");
+        let mut engine = opened("https://example.org/", fragment, "en");
         engine.go_on();
         let mut reader = Self { engine, panels: Vec::new(), focus: None, fragment: None };
         reader.look();

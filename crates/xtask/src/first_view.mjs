@@ -20,15 +20,38 @@ const called = () => {
 };
 const write = (file) => writeFileSync(file, called().join("\n") + "\n");
 
+const encoder = new TextEncoder();
+// A text as Event::encode writes it, its length in sevens of bits.
+const text = (value) => {
+  const bytes = encoder.encode(value);
+  const length = [];
+  let rest = bytes.length;
+  for (; rest > 127; rest >>>= 7) length.push((rest & 127) | 128);
+  return [...length, rest, ...bytes];
+};
+const event = (action, value) => [...text(action), ...text(value)];
+
+// Takes what the engine shows, and brings the program of a class that it asks for; whether it asked for one.
+const answer = (view, given) => {
+  const shown = Buffer.from(view.answer(true)).toString("latin1");
+  const name = [...shown.matchAll(/programs\/[\w-]+\.json/g)].map(([name]) => name).find((name) => !given.has(name));
+  if (!name) return false;
+  given.add(name);
+  const program = readFileSync(new URL(`../../../static/${name}`, import.meta.url), "utf8");
+  view.take(new Uint8Array([1, ...event(`fetched ${name}`, program)]));
+  return true;
+};
+
 // Opens the page with the plan of `link` until the first view stands. As static/answers.js does it: 0 nothing is left to do, 2 something
 // to show, 3 the first view stands.
 const open = (link, language = "en") => {
   const view = new engine.Answering("http://localhost/", link, language);
   view.take(new Uint8Array([0]));
+  const given = new Set();
   let turn;
   for (let steps = 0; (turn = view.work()) !== 3; steps += 1) {
-    if (turn === 0 || steps > 1e6) throw new Error(`The first view of ${link} never stands.`);
-    if (turn === 2) view.answer(true);
+    const brought = turn !== 1 && answer(view, given);
+    if ((turn === 0 && !brought) || steps > 1e6) throw new Error(`The first view of ${link} never stands.`);
   }
   view.answer(true);
   return view;
@@ -70,11 +93,6 @@ write(stages[LINKS.length]);
 
 view.go_on();
 // What a browser measures: charts are drawn for a width.
-const encoder = new TextEncoder();
-const event = (action, value) => {
-  const [one, two] = [encoder.encode(action), encoder.encode(value)];
-  return [one.length, ...one, two.length, ...two];
-};
 const places = ["phases", "comparison", "map", "waterfall"];
 view.take(new Uint8Array([places.length, ...places.flatMap((place) => event(`width ${place}`, "800"))]));
 let turn;

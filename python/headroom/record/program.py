@@ -446,10 +446,11 @@ class Recorder:
             # A list with nothing in it names no layer.
             if isinstance(value, (int, float, str, bool)) or value == []:
                 said[name] = value
-        for name in ("tie_word_embeddings",):
-            value = variants.value_of(default, name, None)
-            if isinstance(value, bool):
-                said[name] = value
+        # The whole config decides it, whatever its text part is taken to say (modeling_utils.py `tie_weights`).
+        whole = getattr(default, "tie_word_embeddings", None)
+        ties = whole if isinstance(whole, bool) else variants.value_of(default, "tie_word_embeddings", None)
+        if isinstance(ties, bool):
+            said["tie_word_embeddings"] = ties
         return said
 
 

@@ -14,10 +14,37 @@ pub(super) struct Sizes {
 impl Sizes {
     /// Those of `recorded` for a batch.
     pub(super) fn of(recorded: &Recorded, batch: BatchSizes) -> Rc<Self> {
-        let written = recorded.dimensions(batch);
-        let dims: Vec<(Sym, u64)> = written.into_iter().map(|(text, size)| (symbol(text), size)).collect();
+        let dims = named(recorded, batch);
         let shapes = recorded.shapes().iter().map(|shape| collapsed(&dims, shape)).collect();
         Rc::new(Self { dims, shapes })
+    }
+
+    /// The same where a cache holds earlier tokens and attention is in the program's own operators: they were recorded with as many keys
+    /// as queries. What has a dimension for each, scores and masks, has `keys` in the second; beside them the shapes of what is made of
+    /// keys and values alone.
+    pub(super) fn with_keys(recorded: &Recorded, batch: BatchSizes, keys: u64) -> (Rc<Self>, Rc<[Shape]>) {
+        let dims = named(recorded, batch);
+        let mut of_keys = dims.clone();
+        for dim in of_keys.iter_mut().filter(|(symbol, _)| *symbol == Sym::S) {
+            *dim = (Sym::PromptAndAnswer, keys);
+        }
+        let scores = |shape: &[usize]| {
+            let is_length = |dim: &&usize| dims.get(**dim).is_some_and(|(symbol, _)| *symbol == Sym::S);
+            let place = shape.iter().rposition(|dim| is_length(&dim));
+            let place = place.filter(|_| shape.iter().filter(is_length).count() > 1);
+            place.and_then(|place| {
+                let mut own = dims.clone();
+                let dim = *shape.get(place)?;
+                own.push(*of_keys.get(dim)?);
+                let mut shape = shape.to_vec();
+                *shape.get_mut(place)? = dims.len();
+                Some(collapsed(&own, &shape))
+            })
+        };
+        let shapes = recorded.shapes().iter().map(|shape| scores(shape).unwrap_or_else(|| collapsed(&dims, shape)));
+        let (shapes, long) = (shapes.collect(), recorded.shapes().iter().map(|shape| collapsed(&of_keys, shape)));
+        let long = long.collect();
+        (Rc::new(Self { dims, shapes }), long)
     }
 
     /// The size of dimension `dim`.
@@ -29,6 +56,10 @@ impl Sizes {
     pub(super) fn shape(&self, shape: usize) -> Shape {
         self.shapes.get(shape).copied().unwrap_or(Shape::SCALAR)
     }
+}
+
+fn named(recorded: &Recorded, batch: BatchSizes) -> Vec<(Sym, u64)> {
+    recorded.dimensions(batch).into_iter().map(|(text, size)| (symbol(text), size)).collect()
 }
 
 /// A shape of at most four dimensions: ones are left out of longer ones, then the first are taken together.

@@ -106,6 +106,11 @@ impl<'a> Config<'a> {
         Ok(Self { fields, outer: None, assumed })
     }
 
+    /// The same of its keys and values.
+    pub(super) fn of(fields: &'a Map<String, Value>, assumed: &'a Assumptions) -> Self {
+        Self { fields, outer: None, assumed }
+    }
+
     /// Everything that stands in it.
     pub(super) fn fields(&self) -> &'a Map<String, Value> {
         self.fields
@@ -137,17 +142,22 @@ impl<'a> Config<'a> {
         })
     }
 
-    /// Whether the head is the token embedding. Multimodal configs say so outside or inside their text part, and one
-    /// "yes" is enough: older files put it inside, where newer classes look outside.
+    /// Whether the head is the token embedding.
     pub(super) fn tie_word_embeddings(&self, default: bool) -> Result<bool, Box<ConfigError>> {
+        self.ties()?.map_or_else(|| self.flag(&["tie_word_embeddings"], default), Ok)
+    }
+
+    /// What the config says of that. Multimodal configs say so outside or inside their text part, and one "yes" is enough: older
+    /// files put it inside, where newer classes look outside.
+    pub(super) fn ties(&self) -> Result<Option<bool>, Box<ConfigError>> {
         const KEY: &[&str] = &["tie_word_embeddings"];
-        let outer =
-            self.outer.map(|fields| Self { fields, outer: None, assumed: self.assumed }).filter(|outer| outer.has(KEY));
-        match (outer, self.has(KEY)) {
-            (None, _) => self.flag(KEY, default),
-            (Some(outer), false) => outer.flag(KEY, default),
-            (Some(outer), true) => Ok(outer.flag(KEY, default)? || self.flag(KEY, default)?),
-        }
+        let said = |config: &Self| config.has(KEY).then(|| config.flag(KEY, false)).transpose();
+        let outer = self.outer.map(|fields| Self { fields, outer: None, assumed: self.assumed });
+        let outer = outer.map(|outer| said(&outer)).transpose()?.flatten();
+        Ok(match (outer, said(self)?) {
+            (Some(outer), Some(own)) => Some(outer || own),
+            (outer, own) => outer.or(own),
+        })
     }
 
     /// A whole number; `default` when absent or null.
@@ -284,7 +294,7 @@ fn whole_number(key: &str, value: &Value, bound: Bound) -> Result<u64, Box<Confi
 }
 
 /// A value as an error shows it: never longer than a line.
-fn short(value: &Value) -> String {
+pub(super) fn short(value: &Value) -> String {
     const LONGEST: usize = 40;
     let text = match value {
         Value::Array(_) => return "a list".into(),

@@ -74,13 +74,14 @@ fn read(
     };
     let (mut part, mut model_type) = (whole, whole_type);
     // The tower's own program, and what it says of parts that no batch runs.
-    let mut idle = Vec::new();
+    let (mut idle, mut ties) = (Vec::new(), None);
     for _ in 0..MAX_NESTING {
         if let Some(tower) = programs.find_tower(model_type) {
             if images == Images::Some {
                 break;
             }
             idle = program::idle(&tower, part.fields(), &Assumptions::default())?;
+            ties = program::ties(&tower);
         } else if programs.find(model_type).is_some() {
             break;
         }
@@ -90,7 +91,9 @@ fn read(
     }
     let tower = || programs.find_tower(model_type).filter(|_| images == Images::Some);
     if let Some(program) = tower().or_else(|| programs.find(model_type)) {
-        let model = Model { idle, ..program::read(&program, part.fields(), assumed)? };
+        // Of a part the whole decides it (transformers 5.23 modeling_utils.py `tie_weights`).
+        let ties = if model_type == whole_type { None } else { part.ties()?.or(ties) };
+        let model = Model { idle, ..program::read(&program, part.fields(), ties, assumed)? };
         return finish(model, (name, model_type, whole_type), Reading::Known, &whole);
     }
     let (reading, reader) = match families::reader(model_type) {

@@ -69,9 +69,7 @@ fn bring_programs(reader: &mut Reader) -> Vec<String> {
         match wanted.filter(|name| !fetched.iter().any(|known| known == name)) {
             Some(name) => {
                 fetched.push(name.to_owned());
-                let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../static/programs").join(name);
-                let text = fs::read_to_string(file.with_extension("json")).unwrap();
-                reader.act(&format!("fetched programs/{name}.json"), &text);
+                reader.act(&format!("fetched programs/{name}.json"), &program(name));
             }
             None => {
                 reader.turn();

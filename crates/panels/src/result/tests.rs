@@ -19,7 +19,7 @@ struct Reader {
 
 impl Reader {
     fn opens(fragment: &str) -> Self {
-        let mut engine = Engine::new("https://here.example/", fragment, "en");
+        let mut engine = crate::reader::opened("https://here.example/", fragment, "en");
         engine.go_on();
         let mut reader = Self { engine, panels: BTreeMap::new(), fragment: fragment.to_owned() };
         reader.draw();

@@ -237,7 +237,7 @@ pub(super) fn remember(context: &ForwardContext, k: Tensor, v: Tensor) -> (Tenso
 }
 
 /// Positions of a layer's cache after one more token: a sliding window's is full already.
-fn attended_with(before: &Shape, attended: u64) -> u64 {
+pub(super) fn attended_with(before: &Shape, attended: u64) -> u64 {
     let held = before.sizes().get(2).copied().unwrap_or(0);
     held.saturating_add(1).min(attended)
 }

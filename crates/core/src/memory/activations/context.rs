@@ -121,10 +121,18 @@ pub(in crate::memory) struct CastWeight {
 impl ForwardContext {
     /// The shapes of a program's tensors in this forward.
     pub(in crate::memory) fn sizes(&self, recorded: &Recorded) -> Rc<Sizes> {
-        let (sequences, length, images, source) = (self.batch, self.length, self.images, self.source);
-        let multiprocessors = self.multiprocessors;
-        let made = || Sizes::of(recorded, BatchSizes { sequences, length, images, source, multiprocessors });
+        let made = || Sizes::of(recorded, self.batch_sizes());
         Rc::clone(self.sizes.borrow_mut().get_or_insert_with(made))
+    }
+
+    /// The same in a layer whose attention reads `keys` tokens, earlier ones among them, and the shapes of what is made of these alone.
+    pub(super) fn sizes_with_keys(&self, recorded: &Recorded, keys: u64) -> (Rc<Sizes>, Rc<[Shape]>) {
+        Sizes::with_keys(recorded, self.batch_sizes(), keys)
+    }
+
+    fn batch_sizes(&self) -> BatchSizes {
+        let (sequences, length, images, source) = (self.batch, self.length, self.images, self.source);
+        BatchSizes { sequences, length, images, source, multiprocessors: self.multiprocessors }
     }
 
     /// Runs what reads one token of each sequence.

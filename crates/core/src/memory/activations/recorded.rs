@@ -45,6 +45,18 @@ pub(super) struct Runner<'a> {
     pub(super) made: Ahead,
     /// Operators of eager attention that pass on what they read, by the numbers of what they make.
     pub(super) passing: Vec<usize>,
+    /// What eager attention makes of keys and values in a cache.
+    pub(super) of_cached_keys: Option<OfCachedKeys>,
+    /// Whether the cache has the layer's keys and values.
+    pub(super) has_cached: bool,
+}
+
+/// What eager attention makes of keys and values that a cache holds.
+pub(super) struct OfCachedKeys {
+    /// Operators that repeat them for the heads that share them, by the numbers of what they make.
+    pub(super) operators: Vec<usize>,
+    /// A program's shapes with as many tokens as the cache holds.
+    pub(super) shapes: Rc<[Shape]>,
 }
 
 impl<'a> Runner<'a> {
@@ -70,7 +82,10 @@ impl<'a> Runner<'a> {
             products: Vec::new(),
             made: Ahead::new(),
             passing: Vec::new(),
+            of_cached_keys: None,
+            has_cached: false,
         };
+        runner.read_cached_keys();
         runner.products = runner.gated_products();
         runner.passing = runner.passing_operators();
         for (number, name) in code.takes.iter().enumerate() {
@@ -322,9 +337,10 @@ impl<'a> Runner<'a> {
         };
         let wide = op.cast == Autocast::WideResult && *self.context.autocast.borrow();
         let model = self.bias_of_zeros(op).unwrap_or(self.stream);
+        let shapes = self.shapes_of(op, operator);
         let setting = Setting {
             tape: &self.context.tape,
-            shapes: &self.sizes.shapes,
+            shapes: &shapes,
             model: if is_cast { origin.unwrap_or(model) } else { model },
             wide_results: wide,
         };
@@ -349,6 +365,9 @@ impl<'a> Runner<'a> {
         let shape: Shape = operator.outputs.get(place).map_or(Shape::SCALAR, |output| self.sizes.shape(output.shape));
         let made = operator.outputs.get(place).map(|output| output.made);
         let term = match op.region {
+            // The mask is the second of what `native_dropout` gives.
+            _ if operator.kernel.is_dropout() && place == 1 => Term::DropoutMasks,
+            Region::Attention if of_each_token_with_each(&shape) => Term::AttentionScores,
             Region::Norm if operator.kernel.is_cast() && made == Some(Made::Of(ElementType::F32)) => Term::NormInputs,
             Region::Norm | Region::NormOutput if shape.width() == 1 => Term::NormStatistics,
             // Numbers of positions.
@@ -357,4 +376,10 @@ impl<'a> Runner<'a> {
         };
         self.context.label(term, name.unwrap_or_default())
     }
+}
+
+/// Whether a shape has a number for each token that asks and each that answers: scores, or what is made of them.
+fn of_each_token_with_each(shape: &Shape) -> bool {
+    let [.., asks, answers] = shape.symbols() else { return false };
+    *asks == Sym::S.into() && [Sym::S.into(), Sym::PromptAndAnswer.into()].contains(answers)
 }

@@ -1,19 +1,48 @@
 //! Keys and values that a recorded block's attention leaves in a cache.
 
-use super::super::autograd::{Sym, Tensor, contiguous, dims};
+use super::super::autograd::{Operator, Shape, Sym, Tensor, contiguous, dims};
 use super::super::term::Term;
-use super::attention::remember;
-use super::recorded::Runner;
+use super::attention::{attended_with, remember};
+use super::recorded::{OfCachedKeys, Runner};
+use crate::job::AttentionKernel;
 use crate::model::{Action, Op, Value};
+use std::rc::Rc;
 
 impl Runner<'_> {
+    /// In a step of generation, eager attention's shapes: one token asks, and as many answer as the layer's cache then holds
+    /// (modeling_llama.py `eager_attention_forward` reads what `past_key_values.update` gave back).
+    pub(super) fn read_cached_keys(&mut self) {
+        let context = self.context;
+        let held = context.past.as_ref().and_then(|past| past.borrow().front().map(Tensor::shape));
+        let (Some(held), true) = (held, context.kernel == AttentionKernel::Eager && self.block.cached.0 > 0) else {
+            return;
+        };
+        let (sizes, shapes) = context.sizes_with_keys(&self.block.of, attended_with(&held, context.attended));
+        let operators = self.code.repeated_heads().into_iter().flatten().collect();
+        self.sizes = sizes;
+        self.of_cached_keys = Some(OfCachedKeys { operators, shapes });
+    }
+
+    /// The shapes that an operator's results have. The first one that reads the cache comes behind its new token.
+    pub(super) fn shapes_of(&mut self, op: &Op, operator: &Operator) -> Rc<[Shape]> {
+        let Some(of_keys) = &self.of_cached_keys else { return Rc::clone(&self.sizes.shapes) };
+        let repeats = of_keys.operators.contains(&op.first);
+        let shapes = Rc::clone(if repeats { &of_keys.shapes } else { &self.sizes.shapes });
+        let made = operator.outputs.first().map(|output| self.sizes.shape(output.shape));
+        if repeats || made.is_some_and(|shape| shape.symbols().contains(&Sym::PromptAndAnswer.into())) {
+            self.cache_keys();
+        }
+        shapes
+    }
+
     /// Keys and values of a layer whose attention is in its own operators: when attention returns, those that the cache has made of
     /// them stay.
-    pub(super) fn cache_keys(&self) {
+    pub(super) fn cache_keys(&mut self) {
         let (context, (heads, widths)) = (self.context, self.block.cached);
-        if heads == 0 || context.cache.is_none() {
+        if heads == 0 || context.cache.is_none() || self.has_cached {
             return;
         }
+        self.has_cached = true;
         let element = if *context.autocast.borrow() { context.half } else { self.stream };
         let [k, v] = widths.map(|width| {
             let nothing = Tensor::new(&context.tape, context.passing(), dims(&[(Sym::One, 0)]), element);

@@ -42,18 +42,6 @@ struct Generation {
     logit_softcapping: bool,
 }
 
-/// `gemma`.
-pub(super) fn gemma(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
-    let f = Figures::read(config, &GEMMA)?;
-    let generation = Generation {
-        bias: AttentionBias::all(config.flag(&["attention_bias"], false)?),
-        qk_norm: None,
-        sandwich: false,
-        logit_softcapping: false,
-    };
-    Ok(decoder(&f, &generation, &[]))
-}
-
 /// `gemma2`: every other layer slides, beginning with the first.
 pub(super) fn gemma2(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let f = Figures::read(config, &GEMMA2)?;

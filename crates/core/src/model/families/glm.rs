@@ -1,15 +1,12 @@
 //! GLM-4 (`glm4`), GLM-4.5 (`glm4_moe`), and ChatGLM2, ChatGLM3 and GLM-4 under their own code (`chatglm`).
 
-use crate::model::behaviour::Behaviour;
 use crate::model::config::{Config, ConfigError, HEAD_WIDTH, HEADS};
-use crate::model::{Attention, FeedForward, Layer, Mlp, Model, Module, NormKind, Projection, QkNorm, Residual, Role};
+use crate::model::{Attention, FeedForward, Layer, Mlp, Model, Module, NormKind, Projection, Residual, Role};
 
 use super::blocks::{
-    AttentionBias, fused_gated_mlp, gated_mlp, layer_norm, layer_runs, linear, norm, pre_norm_layer, qk_norms,
+    AttentionBias, fused_gated_mlp, layer_norm, linear, norm, pre_norm_layer,
     rotary_attention, separate_attention, two_norms,
 };
-use super::deepseek::MixtureDefaults;
-use super::experts::deepseek_mixture;
 use super::figures::{Defaults, Figures, LLAMA, Parts};
 
 const GLM: Defaults = Defaults {
@@ -21,11 +18,6 @@ const GLM: Defaults = Defaults {
     max_position_embeddings: Some(131_072),
     ..LLAMA
 };
-
-/// `glm4`: a further norm after each branch.
-pub(super) fn glm4(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
-    dense(config, &GLM, 0.5)
-}
 
 /// `glm4v_text`: GLM-4.1V's text part.
 pub(super) fn glm4v_text(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
@@ -55,47 +47,6 @@ fn dense(config: &Config<'_>, defaults: &Defaults, rotary_factor: f64) -> Result
 fn partly_rotary(config: &Config<'_>, f: &Figures, factor: f64) -> Result<Attention, Box<ConfigError>> {
     let rotary_dim = f.partial_rotary_dim(config, &["partial_rotary_factor"], factor)?;
     Ok(Attention { rotary_dim, ..rotary_attention(f) })
-}
-
-/// `glm4_moe`.
-pub(super) fn glm4_moe(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
-    let defaults = Defaults {
-        intermediate_size: Some(10_944),
-        num_hidden_layers: 46,
-        num_attention_heads: 96,
-        num_key_value_heads: Some(8),
-        head_dim: None,
-        ..GLM
-    };
-    let f = Figures::read(config, &defaults)?;
-    let h = f.hidden_size;
-    let bias = AttentionBias::qkv(config.flag(&["attention_bias"], false)?);
-    let qk_norm = config.flag(&["use_qk_norm"], false)?.then_some(QkNorm::PerHead(NormKind::RmsNorm));
-    let attention = Attention { qk_norm, ..partly_rotary(config, &f, 0.5)? };
-    let mixture = MixtureDefaults { experts: 128, inner: 1_408, shared: 1, per_tok: Some(8), dense: 1 };
-    let mixture = deepseek_mixture(config, &f, &mixture)?;
-    let layers = layer_runs(
-        f.num_hidden_layers,
-        |index| mixture.at(index),
-        |mixture| {
-            let mut modules = separate_attention(&f, bias, "o_proj");
-            modules.extend(qk_norm.into_iter().flat_map(|kind| qk_norms(&f, kind)));
-            let feed_forward = match mixture {
-                Some(mixture) => {
-                    modules.extend(mixture.modules(h));
-                    mixture.feed_forward()
-                }
-                None => {
-                    modules.extend(gated_mlp("mlp", h, f.intermediate_size, false));
-                    FeedForward::Dense(Mlp::gated(f.intermediate_size, f.activation))
-                }
-            };
-            modules.extend(two_norms(h));
-            pre_norm_layer(modules, attention.clone(), feed_forward)
-        },
-    );
-    let parts = Parts { layers, final_modules: vec![norm("norm", Role::FinalNorm, h)], ..Parts::default() };
-    Ok(f.model_with(Behaviour::wide_router(), parts))
 }
 
 /// `chatglm` of the second generation and later, which come with their own code.

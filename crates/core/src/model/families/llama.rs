@@ -1,7 +1,7 @@
 //! Llama, and the shape that most decoders share with it: RMSNorm before attention and a gated MLP, three projections,
 //! rotary positions. Classes that keep the shape differ in biases, norms over q and k, windows or a mixture of experts.
 
-use crate::model::config::{Config, ConfigError, LAYER_INDEX};
+use crate::model::config::{Config, ConfigError};
 use crate::model::{Attention, FeedForward, Layer, Mlp, Model, QkNorm, Role};
 
 use super::blocks::{
@@ -9,7 +9,7 @@ use super::blocks::{
     two_norms,
 };
 use super::experts::Mixture;
-use super::figures::{Defaults, Figures, LLAMA, Parts, sliding_layers, window};
+use super::figures::{Figures, LLAMA, Parts};
 
 /// How a Llama-shaped class differs from Llama.
 #[derive(Debug, Default)]
@@ -73,66 +73,6 @@ pub(super) fn llama(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let f = Figures::read(config, &LLAMA)?;
     let bias = AttentionBias::all(config.flag(&["attention_bias"], false)?);
     Ok(decoder(&f, &Shape { bias, mlp_bias: config.flag(&["mlp_bias"], false)?, ..Shape::default() }))
-}
-
-/// `seed_oss`: dropout of a tenth unless the config says otherwise, as published configs do.
-pub(super) fn seed_oss(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
-    let defaults = Defaults {
-        vocab_size: 155_136,
-        intermediate_size: Some(27_648),
-        num_hidden_layers: 64,
-        num_attention_heads: 80,
-        num_key_value_heads: Some(8),
-        head_dim: Some(128),
-        max_position_embeddings: Some(524_288),
-        attention_dropout: 0.1,
-        ..LLAMA
-    };
-    let f = Figures::read(config, &defaults)?;
-    let bias = AttentionBias {
-        qkv: config.flag(&["attention_bias"], true)?,
-        output: config.flag(&["attention_out_bias"], false)?,
-    };
-    let mlp_bias = config.flag(&["mlp_bias"], false)?;
-    let residual_dropout = config.probability(&["residual_dropout"], 0.1)?;
-    Ok(decoder(&f, &Shape { bias, mlp_bias, residual_dropout, ..Shape::default() }))
-}
-
-/// `smollm3`: every fourth layer without rotary positions.
-pub(super) fn smollm3(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
-    let defaults = Defaults {
-        vocab_size: 128_256,
-        hidden_size: 2_048,
-        num_hidden_layers: 36,
-        num_attention_heads: 16,
-        num_key_value_heads: Some(4),
-        max_position_embeddings: Some(32_768),
-        tie_word_embeddings: true,
-        ..LLAMA
-    };
-    let f = Figures::read(config, &defaults)?;
-    let rotated = match config.list("no_rope_layers")? {
-        // The key says which layers have none, its values which have: 1 is rotated.
-        Some(list) => list.iter().map(|value| value.as_u64() != Some(0)).collect(),
-        None => {
-            let interval = config.count(&["no_rope_layer_interval"], 4, LAYER_INDEX)?.max(1);
-            (0..f.num_hidden_layers).map(|index| !(index + 1).is_multiple_of(interval)).collect::<Vec<_>>()
-        }
-    };
-    let window = if config.flag(&["use_sliding_window"], false)? { window(config, None)? } else { None };
-    let unrotated: Vec<bool> = rotated.iter().map(|rotated| !rotated).collect();
-    let is_unrotated = |index: u64| unrotated.get(index as usize) == Some(&true);
-    let sliding = sliding_layers(config, f.num_hidden_layers, is_unrotated)?;
-    Ok(decoder(
-        &f,
-        &Shape {
-            bias: AttentionBias::all(config.flag(&["attention_bias"], false)?),
-            mlp_bias: config.flag(&["mlp_bias"], false)?,
-            windows: windows(&sliding, window),
-            unrotated,
-            ..Shape::default()
-        },
-    ))
 }
 
 /// `window` where a layer slides.

@@ -5,8 +5,8 @@ use crate::model::config::{Config, ConfigError, EXPERTS};
 use crate::model::{Mlp, Model};
 
 use super::experts::{Mixture, experts_per_tok};
-use super::figures::{Defaults, Figures, LLAMA, sliding_layers, window};
-use super::llama::{Shape, decoder, windows};
+use super::figures::{Defaults, Figures, LLAMA, window};
+use super::llama::{Shape, decoder};
 
 const MISTRAL: Defaults = Defaults {
     intermediate_size: Some(14_336),
@@ -19,14 +19,6 @@ const MISTRAL: Defaults = Defaults {
 pub(super) fn mistral(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let f = Figures::read(config, &MISTRAL)?;
     Ok(decoder(&f, &Shape::windowed(&f, window(config, Some(4_096))?)))
-}
-
-/// `ministral`: Mistral with `layer_types`.
-pub(super) fn ministral(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
-    let f = Figures::read(config, &MISTRAL)?;
-    let window = window(config, Some(4_096))?;
-    let sliding = sliding_layers(config, f.num_hidden_layers, |_| window.is_some())?;
-    Ok(decoder(&f, &Shape { windows: windows(&sliding, window), ..Shape::default() }))
 }
 
 /// `mixtral`.
@@ -42,15 +34,3 @@ pub(super) fn mixtral(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     Ok(Model { behaviour, ..model })
 }
 
-/// `ministral3`: Mistral without a window by default.
-pub(super) fn ministral3(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
-    let defaults = Defaults {
-        vocab_size: 131_072,
-        num_hidden_layers: 34,
-        head_dim: Some(128),
-        max_position_embeddings: Some(262_144),
-        ..MISTRAL
-    };
-    let f = Figures::read(config, &defaults)?;
-    Ok(decoder(&f, &Shape::windowed(&f, window(config, None)?)))
-}

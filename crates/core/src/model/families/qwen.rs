@@ -145,12 +145,6 @@ pub(super) fn qwen3_moe(config: &Config<'_>) -> Result<Model, Box<ConfigError>> 
     third_mixture(config, &defaults, &MixtureDefaults { inner: 768, experts: 128, per_tok: 8 })
 }
 
-/// `qwen3_vl_moe_text`.
-pub(super) fn qwen3_vl_moe_text(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
-    let defaults = Defaults { max_position_embeddings: Some(128_000), ..QWEN2_MOE };
-    third_mixture(config, &defaults, &MixtureDefaults { inner: 1_408, experts: 60, per_tok: 4 })
-}
-
 /// Class defaults of a mixture of the third generation.
 struct MixtureDefaults {
     inner: u64,

@@ -42,8 +42,25 @@ impl<'a> Figures<'a> {
     }
 
     /// What the config says under `key` or `parent.key`; null counts as nothing.
-    fn given(&self, key: &str) -> Option<&'a Json> {
+    pub(super) fn given(&self, key: &str) -> Option<&'a Json> {
         self.text.and_then(|text| within(text, key)).or_else(|| within(self.fields, key))
+    }
+
+    /// What the class takes a key to be.
+    pub(super) fn default_of(&self, key: &str) -> Option<&'a Json> {
+        within(&self.program.defaults, key)
+    }
+
+    /// Keys of the config that sizes are made of.
+    pub(super) fn keys_of_sizes(&self) -> impl Iterator<Item = &'a str> {
+        let names = self.program.names.list().iter().enumerate();
+        names.filter(|(i, name)| !self.is_of_batch(*i, name)).map(|(_, name)| name.as_str())
+    }
+
+    /// Keys that the class takes to be true or false, with what the config says under them.
+    pub(super) fn flags(&self) -> impl Iterator<Item = (&'a str, &'a Json)> {
+        let flags = self.program.defaults.iter().filter(|(_, default)| default.is_boolean());
+        flags.filter_map(|(key, _)| Some((key.as_str(), self.given(key)?)))
     }
 
     /// What the whole config says under `key`.

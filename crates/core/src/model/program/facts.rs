@@ -118,18 +118,22 @@ fn role(owner: &Owner, kind: &ModuleKind) -> Role {
             ("up_proj", true) => Role::SharedUp,
             ("down_proj", true) => Role::SharedDown,
             ("shared_expert_gate", _) => Role::SharedExpertGate,
-            ("q_proj" | "q_b_proj", _) => Role::Query,
+            ("q_proj" | "q_b_proj" | "query" | "q_lin", _) => Role::Query,
             ("q_a_proj", _) => Role::QueryDown,
-            ("k_proj", _) => Role::Key,
-            ("v_proj", _) => Role::Value,
+            ("k_proj" | "key" | "k_lin", _) => Role::Key,
+            ("v_proj" | "value" | "v_lin", _) => Role::Value,
             ("kv_a_proj_with_mqa", _) => Role::KeyValueDown,
             ("kv_b_proj", _) => Role::KeyValueUp,
             ("qkv_proj" | "query_key_value" | "c_attn" | "qkv", _) => Role::QueryKeyValue,
-            ("o_proj" | "out_proj", _) => Role::Output,
+            ("o_proj" | "out_proj" | "out_lin", _) => Role::Output,
+            // GPT-2 and BERT say by the part around it what a module of the same name does.
+            ("c_proj" | "dense", _) if owner.name.contains("attn") || owner.name.contains("attention") => Role::Output,
+            ("dense", _) if owner.name.contains("intermediate") => Role::Up,
             ("gate_proj" | "w1", _) => Role::Gate,
-            ("up_proj" | "w3" | "fc1" | "c_fc" | "fc_in" | "dense_h_to_4h", _) => Role::Up,
+            ("up_proj" | "w3" | "fc1" | "c_fc" | "fc_in" | "dense_h_to_4h" | "lin1", _) => Role::Up,
             ("gate_up_proj", _) => Role::GateUp,
-            ("down_proj" | "w2" | "fc2" | "fc_out" | "dense_4h_to_h", _) => Role::Down,
+            ("down_proj" | "w2" | "fc2" | "fc_out" | "dense_4h_to_h" | "lin2" | "c_proj", _) => Role::Down,
+            ("dense", _) if owner.name.contains("output") => Role::Down,
             ("router" | "gate", _) => Role::Router,
             _ => Role::Other,
         },
@@ -174,7 +178,7 @@ pub(super) fn attention(facts: &Facts<'_>, code: &Code, modules: &[Module]) -> A
         num_key_value_heads: size(|attend| attend.kv_heads, kv_heads),
         head_dim,
         value_head_dim: size(|attend| attend.value_width, own_width),
-        projection: Projection::Separate,
+        projection: projection(modules),
         qk_norm,
         rotary_dim: code.rotary_dim(facts.recorded, head_dim),
         alibi: false,
@@ -183,6 +187,27 @@ pub(super) fn attention(facts: &Facts<'_>, code: &Code, modules: &[Module]) -> A
         dropout: 0.0,
         sinks: false,
         rotates_halves: false,
+    }
+}
+
+/// Latent attention as its modules have it: one compresses keys and values together with the rotated part of the keys, the other
+/// expands them (transformers 5.23 modeling_deepseek_v3.py `DeepseekV3Attention`).
+fn projection(modules: &[Module]) -> Projection {
+    let sizes = |role| {
+        let kind = modules.iter().find(|module| module.role == role).map(|module| &module.kind);
+        kind.and_then(|kind| match kind {
+            ModuleKind::Linear { d_in, d_out, .. } => Some((*d_in, *d_out)),
+            _ => None,
+        })
+    };
+    if let (Some((_, compressed)), Some((kv_lora_rank, _))) = (sizes(Role::KeyValueDown), sizes(Role::KeyValueUp)) {
+        let q_lora_rank = sizes(Role::QueryDown).map(|(_, rank)| rank);
+        let qk_rope_head_dim = compressed.saturating_sub(kv_lora_rank);
+        return Projection::Latent { q_lora_rank, kv_lora_rank, qk_rope_head_dim };
+    }
+    match sizes(Role::QueryKeyValue) {
+        Some(_) => Projection::Fused,
+        None => Projection::Separate,
     }
 }
 

@@ -17,10 +17,12 @@ mod library;
 mod marks;
 #[cfg(feature = "programs")]
 mod packed;
+mod positions;
 mod read;
 mod recorded;
 mod regions;
 mod signs;
+mod sound;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -34,7 +36,7 @@ pub(crate) use block::{
 };
 use expression::{Expression, LENGTH, Names};
 pub use library::Programs;
-pub(super) use read::{idle, read};
+pub(super) use read::{idle, read, ties};
 pub use recorded::Recorded;
 pub(crate) use recorded::{BatchImages, BatchSizes};
 pub(crate) use regions::Region;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json};
 use super::completed::completed;
 use super::config::Figures;
 use super::facts::{Facts, attention, feed_forward, modules};
-use super::{Action, Classifies, Owner, Program, Recorded, Stated};
+use super::{Action, Classifies, Owner, Program, Recorded, Stated, positions, sound};
 use crate::model::behaviour::Behaviour;
 use crate::model::config::{Assumptions, ConfigError, MAX_NESTING, TEXT_PARTS};
 use crate::model::families;
@@ -30,13 +30,15 @@ pub(super) fn model_types(config: &Json) -> Vec<&str> {
     found
 }
 
-/// Reads the config `fields` by the one of `programs` that is for such configs.
+/// Reads the config `fields` by the one of `programs` that is for such configs. `ties`: whether the head is the token embedding,
+/// where the config that these fields are a part of decides it.
 ///
 /// # Errors
 /// Names the first key that is missing, or that makes what was not recorded.
 pub(in crate::model) fn read(
     programs: &[Arc<Program>],
     fields: &Map<String, Json>,
+    ties: Option<bool>,
     assumed: &Assumptions,
 ) -> Result<Model, Box<ConfigError>> {
     let Some(first) = programs.first() else {
@@ -59,6 +61,7 @@ pub(in crate::model) fn read(
         return Err(ConfigError::new(key, "has a value that was not recorded for this class: record the model anew"));
     };
     let figures = Figures::new(program, fields, assumed);
+    sound::check(&figures)?;
     let values = figures.values()?;
     let blocks = figures.blocks()?;
     let mut runs: Vec<(usize, ModelPart, u64)> = Vec::new();
@@ -94,13 +97,14 @@ pub(in crate::model) fn read(
         };
         Some(LayerRun { count: *count, kind: first(*block), layer })
     });
-    let layers = layers.collect();
+    let layers: Vec<LayerRun> = layers.collect();
+    sound::check_activation(fields, &layers)?;
     let embeddings = outside(&facts, &program.before.modules, true);
     let tables = embeddings.iter().find(|module| module.role == Role::TokenEmbedding);
     let Some(ModuleKind::Embedding { rows, width }) = tables.map(|module| module.kind.clone()) else {
         return Err(ConfigError::new("model_type", "the program has no token embedding: record the model anew"));
     };
-    let ties = figures.ties();
+    let ties = ties.unwrap_or_else(|| figures.ties());
     let hidden_size = facts.hidden.unwrap_or(width);
     // Llama 3.2 Vision embeds tokens that its head never gives (modeling_mllama.py `MllamaTextModel.__init__`).
     let outputs = match figures.optional("vocab_size")? {
@@ -120,7 +124,6 @@ pub(in crate::model) fn read(
         let kind = ModuleKind::Tensors { shapes: vec![("bias".to_owned(), vec![rows])] };
         vec![Module { name: program.head.name.clone(), role: Role::Head, kind, part: ModelPart::LanguageModel }]
     };
-    let positions = figures.optional("max_position_embeddings")?;
     // A decoder may read images without causality in some layers, and what stands behind a tower in all (PaliGemma's prefix).
     let own = program.stacks.last().map(|stack| &stack.kinds);
     let text = own.into_iter().flatten().filter_map(|(_, block)| program.layers.get(*block));
@@ -146,7 +149,7 @@ pub(in crate::model) fn read(
         assumed: Vec::new(),
         hidden_size,
         vocab_size: outputs,
-        max_position_embeddings: positions.filter(|positions| *positions >= 1.0).map(|positions| positions as u64),
+        max_position_embeddings: positions::longest(program, &figures)?,
         tie_word_embeddings: ties,
         kind,
         embeddings,
@@ -176,6 +179,11 @@ pub(in crate::model) fn read(
     })
 }
 
+/// What a class of `programs` takes `tie_word_embeddings` to be.
+pub(in crate::model) fn ties(programs: &[Arc<Program>]) -> Option<bool> {
+    programs.first()?.defaults.get("tie_word_embeddings")?.as_bool()
+}
+
 /// Modules of `programs`' towers for a batch without images: nothing runs them.
 ///
 /// # Errors
@@ -185,7 +193,7 @@ pub(in crate::model) fn idle(
     fields: &Map<String, Json>,
     assumed: &Assumptions,
 ) -> Result<Vec<Module>, Box<ConfigError>> {
-    let model = match read(programs, fields, assumed) {
+    let model = match read(programs, fields, None, assumed) {
         Ok(model) => model,
         Err(refused) => return beside_text(programs, fields)?.ok_or(refused),
     };

@@ -40,7 +40,7 @@ impl Reader {
     }
 
     fn folded_in(fragment: &str, language: &str) -> Self {
-        let engine = Engine::new("https://example.org/", fragment, language);
+        let engine = crate::reader::opened("https://example.org/", fragment, language);
         let mut reader = Self { engine, form: Node::Text(String::new()), address: None };
         reader.look();
         reader
