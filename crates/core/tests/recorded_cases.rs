@@ -17,6 +17,7 @@ const BOUND: f64 = 0.001;
 
 /// Steps that are further off, with what is known of the cause and how far they may be.
 const OPEN: &[(&str, f64, &str)] = &[
+    ("camembert-classification-full", 0.0029, "2 MB over; RoBERTa's, of the same operators, is exact: not found"),
     ("falcon_mamba-lora-gc", 0.0015, "1 MB over: not found"),
     ("mamba-lora-gc", 0.0015, "the same"),
     ("bert-classification-full", 0.0014, "the same by hand: not found"),

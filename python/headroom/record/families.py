@@ -46,6 +46,10 @@ LLAMA4_TOWER = {
     "image_size": 336,
 }
 
+GRANITE_HYBRID = {
+    "num_attention_heads": 12, "num_key_value_heads": 4, "num_hidden_layers": 4, "layer_types": ["mamba", "attention", "mamba", "mamba"],
+    "mamba_n_heads": 48, "mamba_d_head": 64, "mamba_n_groups": 1, "mamba_d_state": 128, "position_embedding_type": "nope",
+}
 CLIP_336 = {
     "model_type": "clip_vision_model", "hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "num_attention_heads": 16,
     "image_size": 336, "patch_size": 14, "projection_dim": 768,
@@ -55,11 +59,17 @@ CLIP_336 = {
 CONFIGS = {
     "lfm2": {"layer_types": ["conv", "conv", "full_attention", "conv"], "num_hidden_layers": 4, "block_auto_adjust_ff_dim": True},
     "lfm2_moe": {"layer_types": ["conv", "conv", "full_attention", "conv"], "num_hidden_layers": 4, "num_dense_layers": 2},
-    "granitemoehybrid": {
-        "hidden_size": 1536, "intermediate_size": 512, "shared_intermediate_size": 1024, "num_attention_heads": 12, "num_key_value_heads": 4,
-        "num_local_experts": 64, "num_experts_per_tok": 6, "num_hidden_layers": 4, "layer_types": ["mamba", "attention", "mamba", "mamba"],
-        "mamba_n_heads": 48, "mamba_d_head": 64, "mamba_n_groups": 1, "mamba_d_state": 128, "position_embedding_type": "nope",
-    },
+    # Granite 4.0 H Micro and Tiny: without mixtures and with them.
+    "granitemoehybrid": [
+        {
+            "hidden_size": 1536, "intermediate_size": 4096, "shared_intermediate_size": 4096, "num_local_experts": 0, "num_experts_per_tok": 0,
+            **GRANITE_HYBRID,
+        },
+        {
+            "hidden_size": 1536, "intermediate_size": 512, "shared_intermediate_size": 1024, "num_local_experts": 64, "num_experts_per_tok": 6,
+            **GRANITE_HYBRID,
+        },
+    ],
     # Nemotron-H and Nemotron 3 Nano; Nemotron 3 Super, whose experts read a narrower vector.
     "nemotron_h": [
         {"layers_block_type": ["linear_attention", "mlp", "full_attention", "moe"]},

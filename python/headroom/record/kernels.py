@@ -16,6 +16,7 @@ def prepare():
 
     torch._VF.dropout = dropout(torch._VF.dropout)
     torch.Tensor.to = cast(torch.Tensor.to)
+    torch.autograd.Function.apply = classmethod(known(vars(torch.autograd.Function)["apply"]))
     library = getattr(registered, "_meta_lib_dont_use_me_use_register_meta", None)
     if library is None or not hasattr(library, "_destroy"):
         # Another version of PyTorch: slow, and the same.
@@ -49,15 +50,32 @@ def dropout(decomposed):
 def cast(to):
     """`x.to(dtype)` of an `x` in 16 bits that has the dtype gives `x` back and runs nothing. Under autocast the same line may cast: what
     sums in fp32 (a mixture's experts) goes back to the dtype of the hidden states. So it is recorded as the operator that it is then;
-    a program's cast to the dtype that a tensor has is none."""
+    a program's cast to the dtype that a tensor has is none. Not within a function of Python (`torch.autograd.Function`), which has
+    one node for all that it runs: what it gives back is what its kernel made, and no cast of it."""
 
     def call(x, *arguments, **keywords):
         out = to(x, *arguments, **keywords)
         mode = current_mode()
-        if out is not x or x.dtype != torch.bfloat16 or x.device.type != "meta" or not isinstance(mode, Trace) or mode.quiet:
+        if out is not x or x.dtype != torch.bfloat16 or x.device.type != "meta" or not isinstance(mode, Trace) or mode.quiet or mode.functions:
             return out
         # To a device alone nothing is ever cast.
         asks = any(isinstance(one, (torch.dtype, torch.Tensor)) for one in (*arguments, *keywords.values()))
         return torch.ops.aten._to_copy(x, dtype=x.dtype) if asks else out
+
+    return call
+
+
+def known(apply):
+    """`torch.autograd.Function.apply`: a function of Python is known as such while it runs."""
+
+    def call(kind, *arguments, **keywords):
+        mode = current_mode()
+        if not isinstance(mode, Trace):
+            return apply.__get__(None, kind)(*arguments, **keywords)
+        mode.functions += 1
+        try:
+            return apply.__get__(None, kind)(*arguments, **keywords)
+        finally:
+            mode.functions -= 1
 
     return call

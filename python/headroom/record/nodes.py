@@ -217,6 +217,7 @@ def run_backward(node, received):
     saved = [key_of(tensor) for tensor in saved_tensors(node)]
     names = {id(g): ("input", f"g{i}") for i, g in enumerate(given) if g is not None}
     trace = Trace(names)
+    trace.functions = int(hasattr(node, "saved_tensors"))
     with torch.no_grad(), trace:
         results = node(*given) if not hasattr(node, "saved_tensors") else node.apply(*given)
     results = list(results) if isinstance(results, (tuple, list)) else [results]

@@ -81,6 +81,8 @@ class Trace(TorchDispatchMode):
         self.modules = []
         self.block = "before"
         self.quiet = 0
+        # functions of Python (`torch.autograd.Function`) that run
+        self.functions = 0
         self.finalizers = []
         self.on_grad_fn = True
 

@@ -327,10 +327,14 @@ impl<'a> Runner<'a> {
         });
         let inputs = self.cast(op, read, inputs);
         let is_cast = operator.kernel.is_cast();
-        let upcast_from = match (is_cast, operator.outputs.first().map(|output| output.made), op.inputs.first()) {
-            (true, Some(Made::Of(ElementType::F32)), Some(Value::Numbered(_))) => {
-                let from = inputs.first().map(Tensor::element).filter(|element| element.is_floating());
-                origin.or(from)
+        let made = operator.outputs.first().map(|output| output.made);
+        let from = inputs.first().map(Tensor::element).filter(|element| element.is_floating());
+        let upcast_from = match (is_cast, made, op.inputs.first()) {
+            (true, Some(Made::Of(ElementType::F32)), Some(Value::Numbered(_))) => origin.or(from),
+            // `x.to(weight.dtype)` of what a projection under autocast made in 16 bits, beside weights in fp32: what follows goes back to
+            // the dtype of x (modeling_lfm2_moe.py `causal_conv1d_fn`).
+            (true, Some(Made::Model), Some(Value::Numbered(_))) if origin.is_none() => {
+                from.filter(|from| self.stream == ElementType::F32 && from.bytes() < self.stream.bytes())
             }
             (true, ..) => None,
             (false, ..) => origin,

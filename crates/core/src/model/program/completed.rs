@@ -255,6 +255,10 @@ static RULES: &[Rule] = &[
         keys.each(|layer, _| if layer == 0 || (layer + 1) % 6 == 0 { FULL } else { SLIDING })
     }),
     rule(&["minimax"], "layer_types", |keys| keys.each(|layer, _| if layer % 2 == 0 { FULL } else { LINEAR })),
+    rule(&["qwen3_next", "qwen3_5_text", "qwen3_5_moe_text"], "layer_types", |keys| {
+        let nth = keys.number("full_attention_interval").unwrap_or(4).max(1);
+        keys.each(|layer, _| if (layer + 1).is_multiple_of(nth) { FULL } else { LINEAR })
+    }),
     rule(&["modernbert", "modernbert-decoder"], "layer_types", |keys| {
         let nth = keys.number("global_attn_every_n_layers").unwrap_or(3).max(1);
         keys.each(|layer, _| if layer % nth == 0 { FULL } else { SLIDING })
@@ -330,6 +334,8 @@ mod tests {
         let config = json!({"num_hidden_layers": 5, "interleave_moe_layer_step": 2, "no_rope_layers": null});
         assert_made("llama4_text", &config, "moe_layers", &json!([1, 3]));
         assert_made("llama4_text", &config, "no_rope_layers", &json!([1, 1, 1, 0, 1]));
+        let interval = json!({"num_hidden_layers": 3, "full_attention_interval": 2});
+        assert_made("qwen3_next", &interval, "layer_types", &json!([LINEAR, FULL, LINEAR]));
         let pattern = json!({"hybrid_override_pattern": "M-*E"});
         let blocks = json!(["linear_attention", "mlp", "full_attention", "moe"]);
         assert_made("nemotron_h", &pattern, "layers_block_type", &blocks);
