@@ -1,5 +1,6 @@
 //! Typed access to a `config.json`: every figure bounded, every error naming the key and the fix.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt;
 
@@ -148,6 +149,16 @@ impl<'a> Config<'a> {
             (Some(outer), false) => outer.flag(KEY, default),
             (Some(outer), true) => Ok(outer.flag(KEY, default)? || self.flag(KEY, default)?),
         }
+    }
+
+    /// Everything that stands in it, with what the config around it says of the head.
+    pub(super) fn with_head(&self) -> Result<Cow<'a, Map<String, Value>>, Box<ConfigError>> {
+        const KEY: &str = "tie_word_embeddings";
+        let mut fields = Cow::Borrowed(self.fields);
+        if self.outer.is_some_and(|outer| outer.get(KEY).is_some_and(|tied| !tied.is_null())) {
+            fields.to_mut().insert(KEY.to_owned(), self.tie_word_embeddings(false)?.into());
+        }
+        Ok(fields)
     }
 
     /// A whole number; `default` when absent or null.

@@ -34,7 +34,7 @@ mod qwen;
 mod stablelm;
 mod starcoder;
 
-pub(super) use generic::generic;
+pub(super) use generic::{generic, guess};
 
 use super::Model;
 use super::config::{Config, ConfigError};
