@@ -228,17 +228,14 @@ CONFIGS = {
         name: {
             "text_config": {
                 "model_type": "glm4v_text", "hidden_size": 4096, "intermediate_size": 13696, "num_attention_heads": 32, "num_key_value_heads": 2,
-                "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5, "mrope_section": [8, 12, 12]},
+                **MROPE_GLM,
             },
             "vision_config": {"out_hidden_size": 4096, "intermediate_size": 13696},
         }
         for name in ("glm4v", "glm46v")
     },
     "glm4v_moe": {
-        "text_config": {
-            "model_type": "glm4v_moe_text", "head_dim": 128,
-            "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5, "mrope_section": [8, 12, 12]},
-        },
+        "text_config": {"model_type": "glm4v_moe_text", "head_dim": 128, **MROPE_GLM},
         "vision_config": {"out_hidden_size": 4096, "intermediate_size": 10944},
     },
     "glm_ocr_text": {

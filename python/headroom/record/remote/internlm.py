@@ -6,7 +6,7 @@ from transformers import PreTrainedConfig
 from transformers.activations import ACT2FN
 from transformers.modeling_layers import GradientCheckpointingLayer
 
-from .layers import Causal, Decoder, Norm, angles, attend, halves_turned
+from .layers import Causal, Decoder, KeptTables, LateNorm, Norm, angles, attend, halves_turned
 
 
 class InternLmConfig(PreTrainedConfig):
@@ -32,12 +32,17 @@ class InternLm2Config(InternLmConfig):
         super().__post_init__(**kwargs)
 
 
-def rotated(query, key, width):
-    """Both with rotary positions; each layer makes its tables anew."""
-    with torch.no_grad():
-        turned = angles(width, torch.arange(query.shape[2], device=query.device)[None])
-        cos, sin = (table.to(query.dtype)[:, None] for table in (turned.cos(), turned.sin()))
+def rotated(query, key, tables):
+    """Both with rotary positions."""
+    cos, sin = tables
     return (one * cos + halves_turned(one) * sin for one in (query, key))
+
+
+@torch.no_grad()
+def new_tables(query):
+    """cos and sin, which each layer of InternLM2 makes anew."""
+    turned = angles(query.shape[3], torch.arange(query.shape[2], device=query.device)[None])
+    return [table.to(query.dtype)[:, None] for table in (turned.cos(), turned.sin())]
 
 
 class Separate(nn.Module):
@@ -48,12 +53,13 @@ class Separate(nn.Module):
         self.config, hidden = config, config.hidden_size
         for name in ("q_proj", "k_proj", "v_proj", "o_proj"):
             setattr(self, name, nn.Linear(hidden, hidden, bias=config.bias))
+        self.rotary_emb = KeptTables(hidden // config.num_attention_heads, config.max_position_embeddings)
 
     def forward(self, hidden, mask):
         batch, length, width = hidden.shape
         heads = self.config.num_attention_heads
         query, key, value = (part(hidden).view(batch, length, heads, width // heads).transpose(1, 2) for part in (self.q_proj, self.k_proj, self.v_proj))
-        query, key = rotated(query, key, width // heads)
+        query, key = rotated(query, key, self.rotary_emb(query))
         return self.o_proj(attend(self, query, key, value, mask))
 
 
@@ -75,7 +81,7 @@ class Grouped(nn.Module):
         # Query heads of all groups beside each other: a copy.
         query = made[..., : self.groups, :].reshape(batch, length, config.num_attention_heads, width).transpose(1, 2)
         key, value = (made[..., at, :].transpose(1, 2) for at in (-2, -1))
-        query, key = rotated(query, key, width)
+        query, key = rotated(query, key, new_tables(query))
         return self.wo(attend(self, query, key, value, mask))
 
 
@@ -98,7 +104,7 @@ class Layer(GradientCheckpointingLayer):
         super().__init__()
         self.self_attn = Separate(config)
         self.mlp = Gated(config, ("gate_proj", "up_proj", "down_proj"))
-        self.input_layernorm, self.post_attention_layernorm = Norm(config.hidden_size), Norm(config.hidden_size)
+        self.input_layernorm, self.post_attention_layernorm = LateNorm(config.hidden_size), LateNorm(config.hidden_size)
 
     def forward(self, hidden_states, mask, tables):
         hidden_states = hidden_states + self.self_attn(self.input_layernorm(hidden_states), mask)
@@ -124,7 +130,7 @@ class Model(Decoder):
         super().__init__(config)
         self.embed_tokens = nn.Embedding(config.vocab_size, config.hidden_size)
         self.layers = nn.ModuleList(Layer(config) for _ in range(config.num_hidden_layers))
-        self.norm = Norm(config.hidden_size)
+        self.norm = LateNorm(config.hidden_size)
         self.post_init()
 
 

@@ -44,6 +44,20 @@ def angles(width, positions):
     return torch.cat((turned, turned), dim=-1)
 
 
+class KeptTables(nn.Module):
+    """Rotary tables in fp32 for as many tokens as the model takes, one pair for each layer, which a forward casts."""
+
+    def __init__(self, width, positions):
+        super().__init__()
+        self.register_buffer("inv_freq", torch.zeros(width // 2, dtype=torch.float32), persistent=False)
+        self.register_buffer("cos_cached", torch.zeros(positions, width, dtype=torch.float32), persistent=False)
+        self.register_buffer("sin_cached", torch.zeros(positions, width, dtype=torch.float32), persistent=False)
+
+    def forward(self, query):
+        places = torch.arange(query.shape[2], device=query.device)[None]
+        return [table[: query.shape[2]].to(query.dtype)[places].unsqueeze(1) for table in (self.cos_cached, self.sin_cached)]
+
+
 def repeated(tensor, times):
     """Heads that several query heads share, once for each."""
     batch, heads, length, width = tensor.shape

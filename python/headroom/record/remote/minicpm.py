@@ -8,7 +8,7 @@ from transformers import PreTrainedConfig
 from transformers.modeling_layers import GradientCheckpointingLayer
 
 from .internlm import Gated
-from .layers import Causal, Decoder, LateNorm, attend, halves_turned
+from .layers import Causal, Decoder, KeptTables, LateNorm, attend, halves_turned
 
 
 class MiniCpmConfig(PreTrainedConfig):
@@ -34,20 +34,11 @@ class MiniCpmConfig(PreTrainedConfig):
         super().__post_init__(**kwargs)
 
 
-class Rotary(nn.Module):
-    """Tables in fp32 for as many tokens as the model takes, one pair for each layer."""
-
-    def __init__(self, width, positions):
-        super().__init__()
-        self.register_buffer("inv_freq", torch.zeros(width // 2, dtype=torch.float32), persistent=False)
-        self.register_buffer("cos_cached", torch.zeros(positions, width, dtype=torch.float32), persistent=False)
-        self.register_buffer("sin_cached", torch.zeros(positions, width, dtype=torch.float32), persistent=False)
-
-    def forward(self, query, key):
-        places = torch.arange(query.shape[2], device=query.device)[None]
-        cos, sin = (table[: query.shape[2]].to(query.dtype)[places].unsqueeze(1) for table in (self.cos_cached, self.sin_cached))
-        wide = (one.to(torch.float32) for one in (query, key))
-        return [(one * cos + halves_turned(one) * sin).to(query.dtype) for one in wide]
+def rotated(query, key, tables):
+    """Both in fp32."""
+    cos, sin = tables
+    wide = (one.to(torch.float32) for one in (query, key))
+    return [(one * cos + halves_turned(one) * sin).to(query.dtype) for one in wide]
 
 
 class Attention(nn.Module):
@@ -59,12 +50,12 @@ class Attention(nn.Module):
         for name, count in heads.items():
             setattr(self, name, nn.Linear(config.hidden_size, count * self.width, bias=config.attention_bias))
         self.o_proj = nn.Linear(config.hidden_size, config.hidden_size, bias=config.attention_bias)
-        self.rotary_emb = Rotary(self.width, config.max_position_embeddings)
+        self.rotary_emb = KeptTables(self.width, config.max_position_embeddings)
 
     def forward(self, hidden, mask):
         shape = (*hidden.shape[:2], -1, self.width)
         query, key, value = (part(hidden).view(shape).transpose(1, 2) for part in (self.q_proj, self.k_proj, self.v_proj))
-        query, key = self.rotary_emb(query, key)
+        query, key = rotated(query, key, self.rotary_emb(query))
         return self.o_proj(attend(self, query, key, value, mask, self.config.attention_dropout))
 
 
