@@ -80,7 +80,6 @@ class Layer(GradientCheckpointingLayer):
         self.input_layernorm, self.post_attention_layernorm = LateNorm(config.hidden_size), LateNorm(config.hidden_size)
 
     def forward(self, hidden_states, mask, tables):
-        mask = mask if tables is None else tables[0]
         hidden_states = hidden_states + self.self_attn(self.input_layernorm(hidden_states), mask)
         return hidden_states + self.mlp(self.post_attention_layernorm(hidden_states))
 
@@ -95,15 +94,13 @@ class Model(Decoder):
         self.norm = LateNorm(config.hidden_size)
         self.post_init()
 
-    def tables(self, embedded):
-        """ALiBi's biases for all sequences with causality in them, and those of one, which a name holds as long: its numbers come from the
-        host in the model's dtype."""
+    def masks(self, embedded, attention_mask):
+        """Of ALiBi biases for all sequences with causality in them, and those of one: its numbers come from the host in the model's dtype."""
         if self.config.max_position_embeddings is not None:
-            return None
+            return super().masks(embedded, attention_mask)
         batch, length, _ = embedded.shape
         biases = embedded.new_empty(self.config.num_attention_heads, length, length)
-        hidden = embedded.new_empty(batch, 1, length, length)
-        return hidden + biases.unsqueeze(0), biases
+        return embedded.new_empty(batch, 1, length, length) + biases.unsqueeze(0), biases
 
 
 class Baichuan(Causal):

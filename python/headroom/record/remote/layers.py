@@ -103,7 +103,8 @@ class Decoder(Part):
 
     def forward(self, input_ids=None, attention_mask=None, use_cache=None, **_):
         inputs_embeds = self.embed(input_ids)
-        mask = create_causal_mask(config=self.config, inputs_embeds=inputs_embeds, attention_mask=attention_mask, past_key_values=None)
+        # What else a class makes for its mask is held by a name until its forward ends.
+        mask, *_made = self.masks(inputs_embeds, attention_mask)
         tables = self.tables(inputs_embeds)
         hidden_states = self.begin(inputs_embeds)
         for layer in self.stack():
@@ -115,6 +116,9 @@ class Decoder(Part):
 
     def begin(self, embedded):
         return embedded
+
+    def masks(self, embedded, attention_mask):
+        return (create_causal_mask(config=self.config, inputs_embeds=embedded, attention_mask=attention_mask, past_key_values=None),)
 
     def tables(self, embedded):
         """What layers share of rotary positions."""
