@@ -248,7 +248,10 @@ CONFIGS = {
     "qwen2_5_vl_text": MROPE_QWEN,
     "qwen2_5_omni_text": MROPE_QWEN,
     "qwen3_vl_moe_text": {"num_hidden_layers": 9, "decoder_sparse_step": 3, "mlp_only_layers": [4, 5], "num_key_value_heads": 4, "head_dim": 128},
-    "qwen3_omni_moe_text": {"hidden_size": 2048, "num_attention_heads": 32, "num_key_value_heads": 4, "head_dim": 128, "intermediate_size": 768, "vocab_size": 152064},
+    "qwen3_omni_moe_text": {
+        "num_hidden_layers": 9, "decoder_sparse_step": 3, "mlp_only_layers": [4, 5], "hidden_size": 2048, "num_attention_heads": 32,
+        "num_key_value_heads": 4, "head_dim": 128, "intermediate_size": 768, "vocab_size": 152064,
+    },
     # SmolVLM-500M, with heads that can be halved. The number of boundaries of its tower's positions is rounded: exact for powers of two.
     "smolvlm": {
         "text_config": {"model_type": "llama", "hidden_size": 1024, "intermediate_size": 2560, "num_attention_heads": 16, "num_key_value_heads": 4, "vocab_size": 49280},
