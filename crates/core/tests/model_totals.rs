@@ -125,8 +125,63 @@ fn totals_are_those_of_the_checkpoint() {
         ("Qwen-7B", qwen(4096, 22_016, 32, 32, 151_936), 7_721_324_544),
         ("Qwen-14B", qwen(5120, 27_392, 40, 40, 152_064), 14_167_290_880),
     ];
+    let programs = Programs::default().before_families();
     for (name, config, expected) in cases {
         assert_eq!(read(&config).param_count(), expected, "{name}");
+        let recorded = Model::from_config_by(name, &config, &programs, Images::None).unwrap();
+        assert_eq!((recorded.param_count(), recorded.recorded.is_some()), (expected, true), "{name} by its program");
+    }
+}
+
+#[test]
+fn programs_count_text_parts_alone() {
+    let programs = Programs::default().before_families();
+    let mut parts = 0;
+    for line in include_str!("models/tensors.jsonl").lines() {
+        let case: Value = serde_json::from_str(line).unwrap();
+        let text = match case["config"]["model_type"].as_str() {
+            Some("qwen2_5_vl") => "qwen2_5_vl_text",
+            Some("qwen3_vl") => "qwen3_vl_text",
+            Some("qwen3_vl_moe") => "qwen3_vl_moe_text",
+            Some("glm4v") => "glm4v_text",
+            _ => continue,
+        };
+        let mut config = case["config"]["text_config"].clone();
+        config["model_type"] = json!(text);
+        // A part inside another class, which says alone whether the head is the token embedding.
+        let whole = json!({"model_type": "somevl", "text_config": config,
+                           "tie_word_embeddings": case["config"]["tie_word_embeddings"] == true});
+        let model = Model::from_config_by("test", &whole, &programs, Images::None).unwrap();
+        assert!(model.recorded.is_some(), "{text}");
+        assert_eq!(Some(model.param_count()), case["param_count"].as_u64(), "{text}");
+        parts += 1;
+    }
+    assert_eq!(parts, 4);
+}
+
+#[test]
+fn an_unknown_class_is_guessed_by_a_program_as_by_hand() {
+    let (programs, none) = (Programs::default().before_families(), Programs::none());
+    let dense = json!({"model_type": "somethingnew", "n_embd": 1024, "ffn_dim": 2816, "n_layer": 6, "n_head": 16,
+                       "num_kv_heads": 4, "vocab_size": 32000, "tie_word_embeddings": true, "attention_bias": true});
+    let with = |more: Value| {
+        let mut config = dense.clone();
+        config.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        config
+    };
+    let sparse = json!({"num_experts": 16, "moe_topk": 4, "moe_intermediate_size": 704});
+    let shared = json!({"n_routed_experts": 16, "num_experts_per_tok": 4, "moe_intermediate_size": 704,
+                        "n_shared_experts": 2, "first_k_dense_replace": 1, "moe_layer_freq": 2, "mlp_bias": true});
+    for config in [dense.clone(), with(json!({"mlp_bias": true, "head_dim": 128})), with(sparse), with(shared)] {
+        let read = |programs| Model::from_config_by("test", &config, programs, Images::None).unwrap();
+        let (recorded, by_hand) = (read(&programs), read(&none));
+        assert!(recorded.recorded.is_some() && by_hand.recorded.is_none(), "{config}");
+        let facts = |model: &Model| {
+            let layers: u64 = model.layers.iter().map(|run| run.count).sum();
+            let counts = (model.param_count(), model.active_param_count(), layers);
+            (counts, model.reading, model.max_position_embeddings, model.tie_word_embeddings)
+        };
+        assert_eq!(facts(&recorded), facts(&by_hand), "{config}");
     }
 }
 

@@ -156,6 +156,23 @@ fn a_program_that_is_listed_and_not_there_is_asked_for() {
     assert_eq!(programs.missing(&json!({"model_type": "llama"})), None);
     assert_eq!(programs.before_families().missing(&json!({"model_type": "llama"})), Some("llama"));
     assert_eq!(programs.missing(&json!({"model_type": "unheard_of"})), None);
+    // What a class takes its text part to be, where no part says it.
+    let text = Programs::none().listing(["qwen2_vl_text".to_owned()]).before_families();
+    let flat = json!({"model_type": "qwen2_vl", "hidden_size": 1536, "vision_config": {}});
+    assert_eq!(text.missing(&flat), Some("qwen2_vl_text"));
+    let unsaid = json!({"model_type": "qwen2_vl", "text_config": {"hidden_size": 1536}, "vision_config": {}});
+    assert_eq!(text.missing(&unsaid), Some("qwen2_vl_text"));
+    // What stands for a class that nothing knows.
+    let guesses = Programs::none().listing(["unknown_mixture".to_owned(), "llama".to_owned()]);
+    let mut config = json!({"model_type": "unheard_of", "hidden_size": 1024, "intermediate_size": 2816,
+                            "num_hidden_layers": 4, "num_attention_heads": 16, "vocab_size": 32000});
+    assert_eq!(guesses.missing(&config), None);
+    assert_eq!(guesses.before_families().missing(&config), Some("llama"));
+    config["num_experts"] = json!(8);
+    config["num_experts_per_tok"] = json!(2);
+    assert_eq!(guesses.missing(&config), Some("unknown_mixture"));
+    config["num_experts_per_tok"] = json!(9);
+    assert_eq!(guesses.missing(&config), None);
 }
 
 #[test]

@@ -69,6 +69,9 @@ def said_of(error, is_own):
 def read(model):
     from transformers import AutoConfig, CONFIG_MAPPING
 
+    from . import remote
+
+    remote.register()
     if os.path.isdir(model):
         model = os.path.join(model, "config.json")
     if os.path.isfile(model):

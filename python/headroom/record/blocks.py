@@ -71,12 +71,14 @@ class Recording:
 
     def unreached(self):
         """Names of parameters that the forward reads and that no gradient reaches: it reads them without a graph, or makes of them what
-        nothing reads."""
+        nothing reads. So are those of layers that it does not call."""
         if self.without_gradient is None:
             read = {value.origin[1] for value in self.trace.values if value.origin[0] == "parameter"}
             for op in self.trace.ops:
                 if op.name == "linear":
                     read |= {f"{op.module}.{own}" for own, _ in self.modules[op.module].named_parameters(recurse=False)}
+            skipped = tuple(self.plain.prefixes[i] for i in self.plain.skipped)
+            read |= {name for name, _ in self.decoder.named_parameters() if name.startswith(skipped)}
             self.without_gradient = read - reached(self.graph)
         return self.without_gradient
 
@@ -336,10 +338,18 @@ class Block:
             outlives = self.place == "before" and number not in dead
             outlives |= self.joins_stacks() and number in before and number not in dead and number not in self.recording.freed_between()
             # What comes out of a layer is read by the next; some are kept beside that.
-            kept = number == self.last and isinstance(self.place, int) and any(isinstance(r, int) and r > self.place + 1 for r in readers.get(number, ()))
+            following = self.following()
+            kept = number == self.last and following is not None and any(isinstance(r, int) and r > following for r in readers.get(number, ()))
             if (used or outlives) and (number != self.last or kept):
                 given[self.recording.scope.setdefault(number, f"g{len(self.recording.scope)}")] = number
         return given
+
+    def following(self):
+        """The layer that runs next."""
+        if not isinstance(self.place, int):
+            return None
+        run = self.recording.plain
+        return next(i for i in range(self.place + 1, self.recording.layers + 1) if i not in run.skipped)
 
     def joins_stacks(self):
         """Whether it is the first layer of a stack that follows another: what the model makes before it stays in its own scope."""

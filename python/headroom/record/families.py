@@ -31,6 +31,9 @@ GEMMA4_SHARING = {
     "global_head_dim": 512, "sliding_window": 512, "hidden_size_per_layer_input": 256, "use_double_wide_mlp": True,
     "final_logit_softcapping": 30.0,
 }
+# A quarter of the frequencies is of time, the rest of both sides of an image.
+MROPE_QWEN = {"rope_parameters": {"rope_type": "default", "rope_theta": 1000000.0, "mrope_section": [16, 24, 24]}}
+MROPE_GLM = {"rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5, "mrope_section": [8, 12, 12]}}
 QWEN2_7B = {"model_type": "qwen2", "hidden_size": 3584, "intermediate_size": 18944, "num_attention_heads": 28, "num_key_value_heads": 4}
 QWEN3_8B = {"model_type": "qwen3", "hidden_size": 4096, "intermediate_size": 12288, "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128}
 # Gemma 4 26B-A4B and 31B: keys are values where attention is full, and no layer has a column of its own.
@@ -178,6 +181,19 @@ CONFIGS = {
         "text_config": {"model_type": "mllama_text_model", "num_hidden_layers": 10, "cross_attention_layers": [3, 8]},
         "vision_config": {"model_type": "mllama_vision_model", "image_size": 560},
     },
+    "mllama_text_model": {"num_hidden_layers": 10, "cross_attention_layers": [3, 8]},
+    # A mixture of which nothing more is known, with experts that every token visits and without.
+    "unknown_mixture": [
+        {
+            "num_hidden_layers": 6, "mlp_layer_types": ["dense", "sparse", "sparse"] * 2, "n_routed_experts": 16, "n_shared_experts": shared,
+            "num_key_value_heads": 8,
+        }
+        for shared in (2, 0)
+    ],
+    # Baichuan-13B, whose file says no number of positions, and 7B.
+    "baichuan": [{"max_position_embeddings": None, "model_max_length": 4096}, {}],
+    # ChatGLM2 and later: few keys and values; half of each head is not rotated.
+    "chatglm": {"multi_query_attention": True, "multi_query_group_num": 2, "add_qkv_bias": True},
     # Ministral-8B and Nemotron-4: their defaults say no width of a head, and no number of key and value heads.
     "ministral": {"head_dim": 128},
     "nemotron": {"num_key_value_heads": 8},
@@ -222,29 +238,30 @@ CONFIGS = {
         name: {
             "text_config": {
                 "model_type": "glm4v_text", "hidden_size": 4096, "intermediate_size": 13696, "num_attention_heads": 32, "num_key_value_heads": 2,
-                "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5, "mrope_section": [8, 12, 12]},
+                **MROPE_GLM,
             },
             "vision_config": {"out_hidden_size": 4096, "intermediate_size": 13696},
         }
         for name in ("glm4v", "glm46v")
     },
     "glm4v_moe": {
-        "text_config": {
-            "model_type": "glm4v_moe_text", "head_dim": 128,
-            "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5, "mrope_section": [8, 12, 12]},
-        },
+        "text_config": {"model_type": "glm4v_moe_text", "head_dim": 128, **MROPE_GLM},
         "vision_config": {"out_hidden_size": 4096, "intermediate_size": 10944},
     },
     "glm_ocr_text": {
         "hidden_size": 1536, "intermediate_size": 4608, "num_attention_heads": 16, "num_key_value_heads": 8, "head_dim": 128, "vocab_size": 59392,
         "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [16, 24, 24]},
     },
-    "glm4v_moe_text": {
-        "head_dim": 128,
-        "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5, "mrope_section": [8, 12, 12]},
+    "glm4v_moe_text": {"head_dim": 128, **MROPE_GLM},
+    "glm4v_text": MROPE_GLM,
+    "qwen2_vl_text": MROPE_QWEN,
+    "qwen2_5_vl_text": MROPE_QWEN,
+    "qwen2_5_omni_text": MROPE_QWEN,
+    "qwen3_vl_moe_text": {"num_hidden_layers": 9, "decoder_sparse_step": 3, "mlp_only_layers": [4, 5], "num_key_value_heads": 4, "head_dim": 128},
+    "qwen3_omni_moe_text": {
+        "num_hidden_layers": 9, "decoder_sparse_step": 3, "mlp_only_layers": [4, 5], "hidden_size": 2048, "num_attention_heads": 32,
+        "num_key_value_heads": 4, "head_dim": 128, "intermediate_size": 768, "vocab_size": 152064,
     },
-    "qwen3_vl_moe_text": {"num_key_value_heads": 4, "head_dim": 128},
-    "qwen3_omni_moe_text": {"hidden_size": 2048, "num_attention_heads": 32, "num_key_value_heads": 4, "head_dim": 128, "intermediate_size": 768, "vocab_size": 152064},
     # SmolVLM-500M, with heads that can be halved. The number of boundaries of its tower's positions is rounded: exact for powers of two.
     "smolvlm": {
         "text_config": {"model_type": "llama", "hidden_size": 1024, "intermediate_size": 2560, "num_attention_heads": 16, "num_key_value_heads": 4, "vocab_size": 49280},
@@ -285,6 +302,8 @@ SEQ2SEQ = ("t5", "mt5", "umt5")
 
 # Classes that no automatic class makes: text parts, encoders with their masked-language-model head.
 CLASSES = {
+    "qwen2_vl_text": "Qwen2VLTextModel", "qwen2_5_vl_text": "Qwen2_5_VLTextModel", "qwen2_5_omni_text": "Qwen2_5OmniThinkerTextModel",
+    "qwen3_vl_text": "Qwen3VLTextModel", "glm4v_text": "Glm4vTextModel", "mllama_text_model": "MllamaForCausalLM",
     "qwen3_omni_moe_text": "Qwen3OmniMoeThinkerTextModel", "qwen3_vl_moe_text": "Qwen3VLMoeTextModel", "modernbert": "ModernBertForMaskedLM", "bert": "BertForMaskedLM",
     "roberta": "RobertaForMaskedLM", "xlm-roberta": "XLMRobertaForMaskedLM", "camembert": "CamembertForMaskedLM", "distilbert": "DistilBertForMaskedLM",
 }
@@ -297,7 +316,9 @@ def model_types():
     """Every `model_type` with a causal language model."""
     from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES as names
 
-    return sorted({name for name in names if not any(part in name for part in NOT_LANGUAGE)} | set(CLASSES) | set(SEQ2SEQ))
+    from . import remote
+
+    return sorted({name for name in names if not any(part in name for part in NOT_LANGUAGE)} | set(CLASSES) | set(SEQ2SEQ) | set(remote.CLASSES))
 
 
 def image_model_types():
@@ -318,6 +339,9 @@ def configs_of(model_type):
     """What is recorded of a class: its whole config where it has a tower, its text part else."""
     from transformers import CONFIG_MAPPING
 
+    from . import remote
+
+    remote.register()
     said = CONFIGS.get(model_type, {})
     configs = [CONFIG_MAPPING[model_type](**one) for one in (said if isinstance(said, list) else [said])]
     return [config if is_stacked(config) else grouped(with_head_width(config.get_text_config())) for config in configs]

@@ -287,7 +287,7 @@ def intercepted(model, attention, trace_of):
     replaced = []
     for name in {type(module).__module__ for module in model.modules()}:
         module = sys.modules[name]
-        if not name.startswith("transformers.models."):
+        if not name.startswith(("transformers.models.", f"{__package__}.remote.")):
             continue
         for function in [f for f in dir(module) if f.startswith("create_") and f.endswith(("_mask", "_generate"))]:
             replaced.append((module, function, getattr(module, function)))
@@ -445,6 +445,7 @@ class Run:
                     self.output = made.forward(called, given) if made else self._forward(decoder, ids, given)
                     self.hidden = trace.number_of(self.output)
                 self.ended = True
+            self.skip(len(layers))
             if made:
                 # Labels and the like are read behind the head: by whoever makes the loss.
                 self.inputs = {name: tensor for name, tensor in self.inputs.items() if ("input", name) in {v.origin for v in trace.values}}
@@ -452,6 +453,12 @@ class Run:
         finally:
             for handle in handles:
                 handle.remove()
+
+    def skip(self, count):
+        """Layers that the model does not call for a text alone (Llama 3.2 Vision's that attend to images) hand on what they would read."""
+        self.skipped = [i for i in range(count) if i not in self.exits]
+        for i in self.skipped:
+            self.entries[i] = self.exits[i] = self.exits[i - 1]
 
     def _embedded(self, out):
         # The first embeddings of all are the text's, or the source's, which whoever runs the program asks for.

@@ -368,6 +368,8 @@ class Recorder:
         if hasattr(self.config, SCORES_CAP) and getattr(type(model), "lacks_sdpa", False):
             keys.add(SCORES_CAP)
         counts = flags.counts_of(self.config.text_config if vision.has_images(self.config) else self.config)
+        of_kind = self.config.conditions() if hasattr(self.config, "conditions") else []
+        counts = of_kind + counts
         keys |= {condition["key"] for condition in counts}
         if sources.has_source(self.config):
             counts, of_counts = sources.conditions(self.config)
@@ -385,7 +387,8 @@ class Recorder:
             **stacks,
             **({"packs": vision.packs(self.config)} if vision.has_images(self.config) else {}),
             **(sources.facts(model) if sources.has_source(self.config) else {}),
-            "config": {**self.defaults(read | set(names) | keys, sizes), **of_others},
+            # What tells kinds apart by not being there has no default.
+            "config": {**self.defaults((read | set(names) | keys) - {one["key"] for one in of_kind}, sizes), **of_others},
             "versions": {"transformers": transformers.__version__, "torch": torch.__version__.split("+")[0]},
             "head": head,
             **({"inputs": main["inputs"]} if is_stacked(self.config) else {}),
@@ -446,17 +449,30 @@ class Recorder:
             # A list with nothing in it names no layer.
             if isinstance(value, (int, float, str, bool)) or value == []:
                 said[name] = value
-        # The whole config decides it, whatever its text part is taken to say (modeling_utils.py `tie_weights`).
-        whole = getattr(default, "tie_word_embeddings", None)
-        ties = whole if isinstance(whole, bool) else variants.value_of(default, "tie_word_embeddings", None)
-        if isinstance(ties, bool):
-            said["tie_word_embeddings"] = ties
+        for name in ("tie_word_embeddings",):
+            value = getattr(whole_of(self.config, self.class_name) or default, name, None)
+            if isinstance(value, bool):
+                said[name] = value
         return said
 
 
 def is_stacked(config):
     """Whether a model has several lists of layers that run one after the other."""
     return vision.has_images(config) or sources.has_source(config)
+
+
+def whole_of(config, class_name):
+    """The config around that of a text part, where what is recorded is the part alone: the head is the whole class's, which says whether
+    it is the token embedding."""
+    from transformers import CONFIG_MAPPING
+
+    if not str(class_name).endswith("TextModel"):
+        return None
+    for kind in CONFIG_MAPPING.values():
+        part = (getattr(kind, "sub_configs", None) or {}).get("text_config")
+        if part is type(config):
+            return kind()
+    return None
 
 
 def sample(config, batch):

@@ -86,8 +86,25 @@ def with_value(config, key, value):
     part, name = part_of(changed, key)
     if name in OF_FULL_LAYERS:
         return with_full_layers(changed, part, name, value)
+    before = head_width(part)
     setattr(part, name, value)
+    share_rotations(part, before)
     return changed
+
+
+def head_width(config):
+    """The width of a head; nothing where a config does not say it."""
+    heads, hidden = (getattr(config, key, None) for key in ("num_attention_heads", "hidden_size"))
+    plain = hidden // heads if isinstance(heads, int) and isinstance(hidden, int) and heads > 0 else None
+    return getattr(config, "head_dim", None) or plain
+
+
+def share_rotations(config, before):
+    """Gives time, height and width of images their shares of a head that is as wide now: they have to add up to the frequencies of its
+    rotation (`mrope_section`, qwen2_vl/modeling_qwen2_vl.py `apply_multimodal_rotary_pos_emb` splits by them)."""
+    rope, now = getattr(config, "rope_parameters", None), head_width(config)
+    if isinstance(rope, dict) and "mrope_section" in rope and before and now:
+        config.rope_parameters = {**rope, "mrope_section": [share * now // before for share in rope["mrope_section"]]}
 
 
 def with_full_layers(config, part, key, value):

@@ -85,7 +85,11 @@ fn read(
         } else if programs.find(model_type).is_some() {
             break;
         }
-        let Some(text) = TEXT_PARTS.iter().find_map(|key| part.object(key)) else { break };
+        let Some(text) = TEXT_PARTS.iter().find_map(|key| part.object(key)) else {
+            // Older files are flat.
+            model_type = if idle.is_empty() { model_type } else { families::text_model_type(model_type) };
+            break;
+        };
         model_type = text.text(&["model_type"])?.unwrap_or_else(|| families::text_model_type(model_type));
         part = text;
     }
@@ -96,12 +100,16 @@ fn read(
         let model = Model { idle, ..program::read(&program, part.fields(), ties, assumed)? };
         return finish(model, (name, model_type, whole_type), Reading::Known, &whole);
     }
-    let (reading, reader) = match families::reader(model_type) {
-        Some(reader) => (Reading::Known, reader),
-        None => (Reading::Generic, families::generic as families::Reader),
+    if let Some(reader) = families::reader(model_type) {
+        let model = Model { idle, ..reader(&part)? };
+        return finish(model, (name, model_type, whole_type), Reading::Known, &whole);
+    }
+    let (class, fields) = families::guess(&part)?;
+    let model = match programs.find(class) {
+        Some(program) => program::read(&program, &fields, None, assumed)?,
+        None => families::generic(&part)?,
     };
-    let model = Model { idle, ..reader(&part)? };
-    finish(model, (name, model_type, whole_type), reading, &whole)
+    finish(Model { idle, ..model }, (name, model_type, whole_type), Reading::Generic, &whole)
 }
 
 /// The model under its names.

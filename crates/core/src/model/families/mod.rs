@@ -25,7 +25,7 @@ mod phi;
 mod qwen;
 mod stablelm;
 
-pub(super) use generic::generic;
+pub(super) use generic::{generic, guess};
 
 use super::Model;
 use super::config::{Config, ConfigError};

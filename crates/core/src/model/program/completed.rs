@@ -263,6 +263,8 @@ static RULES: &[Rule] = &[
         let nth = keys.number("global_attn_every_n_layers").unwrap_or(3).max(1);
         keys.each(|layer, _| if layer % nth == 0 { FULL } else { SLIDING })
     }),
+    // One layer in five attends to images (mllama/configuration_mllama.py).
+    rule(&["mllama_text_model"], "cross_attention_layers", |_| Some(vec![3, 8, 13, 18, 23, 28, 33, 38].into())),
     rule(&["nemotron_h"], "layers_block_type", |keys| {
         let pattern = keys.said.get("hybrid_override_pattern")?.as_str()?;
         let kinds = pattern.chars().map(|letter| match letter {

@@ -43,11 +43,12 @@ fn variants(file: Vec<Program>) -> Variants {
 }
 
 /// The class of transformers whose code runs the models of `model_type`: checkpoints that come with a copy of another class's code say a
-/// name of their own (moonshotai/Kimi-K2, 01-ai/Yi).
+/// name of their own (moonshotai/Kimi-K2, 01-ai/Yi), and so does the text part of Phi-3-Vision.
 fn code_of(model_type: &str) -> &str {
     match model_type {
         "kimi_k2" => "deepseek_v3",
         "Yi" => "llama",
+        "phi3_v" => "phi3",
         own => own,
     }
 }
@@ -157,9 +158,13 @@ impl Programs {
     /// read as a guess.
     pub fn unknown<'c>(&self, config: &'c Json) -> Option<&'c str> {
         let named = super::read::model_types(config);
+        named.last().copied().filter(|_| !self.knows_any(&named))
+    }
+
+    /// Whether a reader or a program is for one of `names`.
+    fn knows_any(&self, names: &[&str]) -> bool {
         let listed = |name: &str| self.0.read.contains_key(code_of(name)) || self.0.listed.contains(code_of(name));
-        let is_known = named.iter().any(|name| families::reader(name).is_some() || listed(name));
-        named.last().copied().filter(|_| !is_known)
+        names.iter().any(|name| families::reader(name).is_some() || listed(name))
     }
 
     /// The program that `config` wants and that is listed but not read yet: to be fetched and given by [`Programs::with`].
@@ -168,7 +173,12 @@ impl Programs {
             return None;
         }
         let has_tower = config.get("vision_config").is_some();
-        for (depth, name) in super::read::model_types(config).into_iter().enumerate() {
+        let named = super::read::model_types(config);
+        if !self.knows_any(&named) {
+            let guessed = super::read::guessed_class(config).filter(|class| self.replaces(class))?;
+            return self.0.listed.get(guessed).filter(|name| !self.0.read.contains_key(*name)).map(String::as_str);
+        }
+        for (depth, name) in named.into_iter().enumerate() {
             let is_tower = depth == 0 && has_tower;
             if !is_tower && !self.replaces(name) {
                 continue;

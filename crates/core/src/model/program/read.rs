@@ -9,25 +9,45 @@ use super::config::Figures;
 use super::facts::{Facts, attention, feed_forward, modules};
 use super::{Action, Classifies, Owner, Program, Recorded, Stated, positions, sound};
 use crate::model::behaviour::Behaviour;
-use crate::model::config::{Assumptions, ConfigError, MAX_NESTING, TEXT_PARTS};
+use crate::model::config::{Assumptions, Config, ConfigError, MAX_NESTING, TEXT_PARTS};
 use crate::model::families;
 use crate::model::{
     AnyResolution, Layer, LayerRun, Model, ModelKind, ModelPart, Module, ModuleKind, Reading, Residual, Role, Vision,
 };
 
-/// Every `model_type` that a config says, its own and those of its text parts, outermost first.
+/// Every `model_type` that a config says, its own and those of its text parts, outermost first; what a class takes its text part to be
+/// where no part says it.
 pub(super) fn model_types(config: &Json) -> Vec<&str> {
-    let mut found = Vec::new();
+    let mut found: Vec<&str> = Vec::new();
     let mut part = config.as_object();
     for _ in 0..=MAX_NESTING {
         let Some(fields) = part else { break };
         let own = fields.get("model_type").and_then(Json::as_str);
         let architecture =
             || fields.get("architectures")?.as_array()?.first()?.as_str().and_then(families::model_type_of);
-        found.extend(own.or_else(architecture));
+        let of_class = found.last().map(|whole| families::text_model_type(whole));
+        found.extend(own.or_else(architecture).or(of_class));
         part = TEXT_PARTS.iter().find_map(|key| fields.get(*key)?.as_object());
     }
+    // Older files are flat.
+    if let Some(whole) = found.last().filter(|_| config.get("vision_config").is_some() && found.len() == 1) {
+        let text = families::text_model_type(whole);
+        if text != *whole {
+            found.push(text);
+        }
+    }
     found
+}
+
+/// The class whose program reads `config`, the innermost text part of it, where nothing knows its class.
+pub(super) fn guessed_class(config: &Json) -> Option<&'static str> {
+    let assumed = Assumptions::default();
+    let mut part = Config::new(config, &assumed).ok()?;
+    for _ in 0..MAX_NESTING {
+        let Some(text) = TEXT_PARTS.iter().find_map(|key| part.object(key)) else { break };
+        part = text;
+    }
+    families::guess(&part).ok().map(|(class, _)| class)
 }
 
 /// Reads the config `fields` by the one of `programs` that is for such configs. `ties`: whether the head is the token embedding,
