@@ -1,6 +1,5 @@
 //! Typed access to a `config.json`: every figure bounded, every error naming the key and the fix.
 
-use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt;
 
