@@ -4,8 +4,8 @@ use crate::model::config::{Config, ConfigError, HEAD_WIDTH, HEADS};
 use crate::model::{Attention, FeedForward, Layer, Mlp, Model, Module, NormKind, Projection, Residual, Role};
 
 use super::blocks::{
-    AttentionBias, fused_gated_mlp, layer_norm, linear, norm, pre_norm_layer,
-    rotary_attention, separate_attention, two_norms,
+    AttentionBias, fused_gated_mlp, layer_norm, linear, norm, pre_norm_layer, rotary_attention, separate_attention,
+    two_norms,
 };
 use super::figures::{Defaults, Figures, LLAMA, Parts};
 

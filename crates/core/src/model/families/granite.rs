@@ -1,7 +1,7 @@
 //! Llama with constants on embeddings, branches and logits: IBM Granite, its mixture, and MiniCPM.
 
-use crate::model::config::{Config, ConfigError};
 use crate::model::Model;
+use crate::model::config::{Config, ConfigError};
 
 use super::blocks::AttentionBias;
 use super::figures::{Defaults, Figures, LLAMA};

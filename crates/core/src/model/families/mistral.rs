@@ -33,4 +33,3 @@ pub(super) fn mixtral(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let behaviour = Behaviour { weighs_experts_in_fp32: true, ..Behaviour::default() };
     Ok(Model { behaviour, ..model })
 }
-

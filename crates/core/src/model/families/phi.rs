@@ -3,9 +3,7 @@
 use crate::model::config::{Config, ConfigError};
 use crate::model::{Attention, FeedForward, Layer, Mlp, Model, Projection, Role};
 
-use super::blocks::{
-    fused_gated_mlp, linear, norm, pre_norm_layer, rotary_attention, two_norms,
-};
+use super::blocks::{fused_gated_mlp, linear, norm, pre_norm_layer, rotary_attention, two_norms};
 use super::figures::{Defaults, Figures, LLAMA, Parts, window};
 
 /// `phi3`: Llama with q, k, v in one projection, and gate and up in one.

@@ -24,7 +24,8 @@ const SIZES: &[&str] = &[
 const HEADS: &[&str] = &["num_attention_heads", "n_head", "num_heads"];
 const KEY_VALUE_HEADS: &[&str] = &["num_key_value_heads", "num_kv_heads"];
 const EXPERTS: &[&str] = &["n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts"];
-const EXPERTS_PER_TOKEN: &[&str] = &["num_experts_per_tok", "num_experts_per_token", "moe_topk", "top_k_experts", "moe_k"];
+const EXPERTS_PER_TOKEN: &[&str] =
+    &["num_experts_per_tok", "num_experts_per_token", "moe_topk", "top_k_experts", "moe_k"];
 const ACTIVATION: &[&str] = &["hidden_act", "hidden_activation", "activation_function", "activation"];
 
 /// The largest size: more than any model has, and small enough for products of shapes to fit 64 bits.
@@ -46,9 +47,10 @@ pub(super) fn check(figures: &Figures<'_>) -> Result<(), Box<ConfigError>> {
         }
     }
     let named = |keys: &'static [&'static str]| {
-        let found = keys.iter().find(|key| figures.given(key).is_some()).or_else(|| {
-            keys.iter().find(|key| figures.optional(key).is_ok_and(|value| value.is_some()))
-        });
+        let found = keys
+            .iter()
+            .find(|key| figures.given(key).is_some())
+            .or_else(|| keys.iter().find(|key| figures.optional(key).is_ok_and(|value| value.is_some())));
         found.and_then(|key| Some((*key, figures.optional(key).ok()??)))
     };
     if let (Some((whole, heads)), Some((part, shared))) = (named(HEADS), named(KEY_VALUE_HEADS))
