@@ -16,8 +16,9 @@ In a loop of your own:
             ...forward, backward, optimizer step...
 
 After `steps` optimizer steps it prints one line of JSON: the plan as far as the run shows it, and what PyTorch's caching
-allocator counted, with what NVML says of the process where `pynvml` is installed. `headroom validate` reads such lines; a line whose estimate is off is a report we want. Nothing is sent
-anywhere. The line holds no data, no paths and no names but those of the model, the GPU and the libraries.
+allocator counted, with what NVML says of the process where `pynvml` is installed. `headroom validate` reads such lines; a
+line whose estimate is off is a report we want. Nothing is sent anywhere. The line holds no data, no paths and no names but
+those of the model, the GPU and the libraries.
 """
 
 import contextlib
