@@ -434,9 +434,9 @@ class HeadroomCheck(TrainerCallback):
         self.batches.watch(train_dataloader)
 
     def see(self, module, args, kwargs):
-        """The longest sequence that reached the model: what generates makes it longer than the batches are."""
+        """The longest sequence that reached the model in training: what generates makes it longer than the batches are."""
         ids = kwargs.get("input_ids", args[0] if args else None)
-        if torch.is_tensor(ids) and ids.dim() == 2:
+        if module.training and torch.is_tensor(ids) and ids.dim() == 2:
             self.batches.size(ids)
 
     def on_step_begin(self, args, state, control, **_):
