@@ -1,7 +1,6 @@
 //! What a GPU gives up besides PyTorch's tensors.
 
 use super::estimate::Band;
-use super::program::torch_version;
 use crate::gpu::{context_bytes, cuda_13_bytes, nccl_bytes};
 use crate::job::Job;
 use crate::units::MIB;
@@ -35,7 +34,7 @@ impl DeviceOverhead {
 /// Context of one process of the job: its torch's wheels are for CUDA 13 from 2.11 on.
 pub(super) fn context(job: &Job) -> Band {
     let context = Band::from(context_bytes(&job.gpu));
-    if torch_version(job).is_none_or(|version| version >= (2, 11)) {
+    if job.plan.software.torch_version().is_none_or(|version| version >= (2, 11)) {
         return context.plus(Band::from(cuda_13_bytes(&job.gpu)));
     }
     context

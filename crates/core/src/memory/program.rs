@@ -108,7 +108,7 @@ fn workspaces(tape: &Rc<Tape>, job: &Job) -> Vec<Tensor> {
         Some((9.., _)) => 32 * MIB,
         _ => 8 * MIB + 128 * 1024,
     };
-    let torch = torch_version(job);
+    let torch = job.plan.software.torch_version();
     if torch.is_none_or(|version| version >= (2, 15)) {
         tape.workspace.set(bytes);
         tape.bias_workspace.set(MIB);
@@ -132,15 +132,4 @@ fn workspaces(tape: &Rc<Tape>, job: &Job) -> Vec<Tensor> {
 fn adds_biases(job: &Job) -> bool {
     let mut modules = job.model.layer_kinds().flat_map(|(layer, _)| &layer.modules);
     modules.any(|module| matches!(module.kind, ModuleKind::Linear { bias: true, .. }))
-}
-
-/// Major and minor version of the plan's PyTorch; `None`: today's.
-pub(super) fn torch_version(job: &Job) -> Option<(u32, u32)> {
-    job.plan.software.torch.as_deref().and_then(version)
-}
-
-/// Major and minor version of `2.10.0`.
-fn version(text: &str) -> Option<(u32, u32)> {
-    let mut parts = text.split('.').map(|part| part.parse().ok());
-    Some((parts.next()??, parts.next()??))
 }
