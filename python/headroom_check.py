@@ -16,12 +16,14 @@ In a loop of your own:
             ...forward, backward, optimizer step...
 
 After `steps` optimizer steps it prints one line of JSON: the plan as far as the run shows it, and what PyTorch's caching
-allocator counted. `headroom validate` reads such lines; a line whose estimate is off is a report we want. Nothing is sent
-anywhere. The line holds no data, no paths and no names but those of the model, the GPU and the libraries.
+allocator counted, with what NVML says of the process where `pynvml` is installed. `headroom validate` reads such lines; a
+line whose estimate is off is a report we want. Nothing is sent anywhere. The line holds no data, no paths and no names but
+those of the model, the GPU and the libraries.
 """
 
 import contextlib
 import json
+import math
 import os
 import sys
 from importlib import metadata
@@ -37,10 +39,11 @@ except ImportError:
 PLAN_KEYS = (
     "model.name", "model.config", "gpu.name", "gpu.memory_gib", "gpu.compute_capability", "num_gpus",
     "trainer.name", "trainer.version", "task", "method",
-    "lora.r", "lora.target_modules", "lora.lora_dropout", "lora.modules_to_save", "lora.adapter_dtype",
+    "lora.r", "lora.target_modules", "lora.target_parameters", "lora.lora_dropout", "lora.modules_to_save", "lora.adapter_dtype",
     "quantization.bits", "quantization.quant_type", "quantization.double_quant",
     "quantization.bnb_4bit_quant_storage",
     "torch_dtype", "mixed_precision", "optim", "per_device_train_batch_size", "gradient_accumulation_steps", "max_length",
+    "label_tokens", "padded_batch", "freeze", "images.per_sample", "images.height", "images.width",
     "gradient_checkpointing", "attn_implementation", "use_liger_kernel", "max_grad_norm", "expandable_segments",
     "packing", "padding_free", "activation_offloading", "torch_compile", "beta", "loss_type", "num_iterations",
     "steps_per_generation", "cpo_alpha", "reference.kind",
@@ -54,6 +57,7 @@ PLAN_KEYS = (
     "distributed.stage3_max_reuse_distance", "distributed.sub_group_size", "distributed.reshard_after_forward",
     "distributed.sharding_strategy", "distributed.cpu_offload", "distributed.dp_replicate_size",
     "software.torch", "software.transformers", "software.peft", "software.bitsandbytes",
+    "software.flash_linear_attention", "software.causal_conv1d", "software.mamba_ssm",
 )
 
 # Which class of arguments belongs to which trainer and task; the first that matches a class or one of its bases.
@@ -74,6 +78,12 @@ VLLM = ("vllm_mode", "vllm_gpu_memory_utilization", "vllm_tensor_parallel_size",
 ZERO = ("overlap_comm", "contiguous_gradients", "round_robin_gradients", "reduce_bucket_size", "allgather_bucket_size",
         "stage3_prefetch_bucket_size", "stage3_param_persistence_threshold", "stage3_max_live_parameters",
         "stage3_max_reuse_distance", "sub_group_size")
+# Parts of models that see, by names of their modules.
+PARTS = {
+    "vision_tower": {"visual", "vision_tower", "vision_model"},
+    "multi_modal_projector": {"multi_modal_projector"},
+    "language_model": {"language_model"},
+}
 DTYPES = {torch.bfloat16: "bfloat16", torch.float16: "float16", torch.float32: "float32"}
 GIB = 2**30
 
@@ -126,8 +136,8 @@ def allocator_settings():
 
 
 def read_software(plan):
-    for package in ("torch", "transformers", "peft", "bitsandbytes"):
-        put(plan, f"software.{package}", version_of(package))
+    for package in ("torch", "transformers", "peft", "bitsandbytes", "flash-linear-attention", "causal-conv1d", "mamba-ssm"):
+        put(plan, f"software.{package.replace('-', '_')}", version_of(package))
 
 
 def plain(value):
@@ -136,6 +146,9 @@ def plain(value):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, set)):
         return [plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        # Mamba's `time_step_limit`: JSON has no infinity, and no shape depends on it.
+        return None
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value).replace("torch.", "")
 
 
@@ -155,11 +168,19 @@ def read_model(plan, model):
         put(plan, "attn_implementation", getattr(config, "_attn_implementation", None))
         read_quantization(plan, quantization)
     read_adapters(plan, model)
+    if getattr(config, "vision_config", None) is not None:
+        put(plan, "freeze", [part for part, names in PARTS.items() if is_frozen(model, names)])
     bases = [p.dtype for name, p in model.named_parameters() if "lora_" not in name and p.dtype in DTYPES]
     linear = [p.dtype for name, p in model.named_parameters()
               if "lora_" not in name and p.dim() == 2 and p.dtype in DTYPES and "embed" not in name]
     # What k-bit preparation raises to fp32 says nothing of the dtype that the rest was loaded in.
     put(plan, "torch_dtype", DTYPES.get((linear or bases or [None])[0]))
+
+
+def is_frozen(model, names):
+    """Whether modules of one of these names are there and nothing in them trains."""
+    trains = [p.requires_grad for name, p in model.named_parameters() if names & set(name.split("."))]
+    return bool(trains) and not any(trains)
 
 
 def read_quantization(plan, quantization):
@@ -183,10 +204,85 @@ def read_adapters(plan, model):
     put(plan, "lora.r", getattr(lora, "r", None))
     put(plan, "lora.lora_dropout", float(getattr(lora, "lora_dropout", 0.0)))
     targets = getattr(lora, "target_modules", None)
+    if isinstance(targets, str) and targets != "all-linear":
+        # A regular expression: what it has matched.
+        targets = {name.rsplit(".", 1)[-1] for name, module in model.named_modules() if getattr(module, "lora_A", None)}
     put(plan, "lora.target_modules", targets if isinstance(targets, str) else sorted(targets or []))
+    put(plan, "lora.target_parameters", sorted(getattr(lora, "target_parameters", None) or []))
     put(plan, "lora.modules_to_save", sorted(getattr(lora, "modules_to_save", None) or []))
     held = [p.dtype for name, p in model.named_parameters() if "lora_" in name]
     put(plan, "lora.adapter_dtype", DTYPES.get(held[0]) if held else None)
+
+
+class Batches:
+    """The largest of what the batches hold: rows, positions of a row, tokens that count in the loss, images."""
+
+    def __init__(self):
+        self.longest = self.rows = self.labels = 0
+        self.padded, self.images = False, {}
+
+    def watch(self, loader):
+        """Looks at what `loader` puts together, on the host. Worker processes would not tell."""
+        # accelerate's loaders hold the one that iterates.
+        loader = getattr(loader, "base_dataloader", loader)
+        collate = getattr(loader, "collate_fn", None)
+        if collate is None or getattr(loader, "num_workers", 0):
+            return
+
+        def seen(examples):
+            batch = collate(examples)
+            if hasattr(batch, "get"):
+                self.look(batch)
+            return batch
+
+        loader.collate_fn = seen
+
+    def look(self, batch):
+        """At a batch on the host."""
+        ids, mask = batch.get("input_ids"), batch.get("attention_mask")
+        if not (torch.is_tensor(ids) and ids.dim() == 2):
+            return
+        self.size(ids)
+        if torch.is_tensor(mask) and mask.dim() == 2:
+            self.padded |= not bool(mask.all())
+        labels, answer = batch.get("labels"), batch.get("completion_mask")
+        # Nothing predicts the first token of a row.
+        if torch.is_tensor(labels) and labels.shape == ids.shape:
+            self.labels = max(self.labels, int((labels[:, 1:] != -100).sum()))
+        elif torch.is_tensor(answer) and answer.shape == ids.shape:
+            self.labels = max(self.labels, int(answer[:, 1:].sum()))
+        grid, pixels = batch.get("image_grid_thw"), batch.get("pixel_values")
+        if torch.is_tensor(grid) and grid.dim() == 2 and len(grid):
+            largest = max(grid.tolist(), key=math.prod)
+            self.images = {"count": len(grid), "patches_high": largest[1], "patches_wide": largest[2]}
+        elif torch.is_tensor(pixels) and pixels.dim() == 4:
+            self.images = {"count": len(pixels), "height": pixels.shape[2], "width": pixels.shape[3]}
+
+    def size(self, ids):
+        self.longest, self.rows = max(self.longest, ids.shape[1]), max(self.rows, ids.shape[0])
+
+    def read(self, plan, config):
+        """Keys of the plan that follow from them."""
+        batch = plan.get("per_device_train_batch_size", 1)
+        # Rows that hold several sequences: packed ones, and a batch laid out without padding.
+        flat = self.rows == 1 < batch and bool(plan.get("packing") or plan.get("padding_free"))
+        length = -(-self.longest // batch) if flat else self.longest
+        answer = plan.get("rollout", {}).get("max_completion_length")
+        if answer:
+            # Prompt and answer are one sequence.
+            put(plan, "rollout.max_prompt_length", max(length - answer, 0) or None)
+            return
+        put(plan, "max_length", length or None)
+        sequences = batch if flat else max(self.rows, 1)
+        if not flat and self.labels < sequences * (self.longest - 1):
+            put(plan, "label_tokens", -(-self.labels // sequences) or None)
+        put(plan, "padded_batch", self.padded or None)
+        if self.images:
+            patch = getattr(getattr(config, "vision_config", None), "patch_size", None) or 0
+            side = lambda pixels, patches: self.images.get(pixels) or self.images.get(patches, 0) * patch or None
+            put(plan, "images.per_sample", max(1, self.images["count"] // sequences))
+            put(plan, "images.height", side("height", "patches_high"))
+            put(plan, "images.width", side("width", "patches_wide"))
 
 
 def read_arguments(plan, args):
@@ -268,6 +364,26 @@ def read_sharding(plan, args):
         put(plan, "distributed.framework", "ddp")
 
 
+def besides_pytorch():
+    """What the driver counts of this process besides PyTorch's memory (context, kernels, handles), bytes; None where NVML or the
+    process is not to be seen (another namespace of process ids, another vendor)."""
+    try:
+        import pynvml
+
+        pynvml.nvmlInit()
+        gpu = pynvml.nvmlDeviceGetHandleByPciBusId(pci_address().encode())
+        used = {process.pid: process.usedGpuMemory for process in pynvml.nvmlDeviceGetComputeRunningProcesses(gpu)}[os.getpid()]
+        return max(0, used - torch.cuda.memory_reserved())
+    except Exception:  # Whatever is missing, the line goes without it.
+        return None
+
+
+def pci_address():
+    """Of the current device, by which NVML knows it whatever CUDA_VISIBLE_DEVICES says."""
+    gpu = torch.cuda.get_device_properties(torch.cuda.current_device())
+    return f"{gpu.pci_domain_id:08x}:{gpu.pci_bus_id:02x}:{gpu.pci_device_id:02x}.0"
+
+
 class HeadroomCheck(TrainerCallback):
     """Counts the allocator's peaks of the first `steps` optimizer steps and prints one line.
 
@@ -277,7 +393,7 @@ class HeadroomCheck(TrainerCallback):
 
     def __init__(self, steps=4, plan=None, out=None):
         self.wanted, self.given, self.out = max(3, int(steps)), dict(plan or {}), out or sys.stdout
-        self.read, self.counted, self.longest, self.hook = {}, [], 0, None
+        self.read, self.counted, self.batches, self.hook, self.config = {}, [], Batches(), None, None
         self.done = not torch.cuda.is_available()
         if self.done:
             print("headroom_check: no CUDA device, nothing to count", file=sys.stderr)
@@ -306,20 +422,22 @@ class HeadroomCheck(TrainerCallback):
 
     # The Trainer's events.
 
-    def on_train_begin(self, args, state, control, model=None, **_):
+    def on_train_begin(self, args, state, control, model=None, train_dataloader=None, **_):
         if self.done:
             return
         read_arguments(self.read, args)
         if model is not None:
             inner = getattr(model, "module", model)
             read_model(self.read, inner)
+            self.config = getattr(inner, "config", None)
             self.hook = inner.register_forward_pre_hook(self.see, with_kwargs=True)
+        self.batches.watch(train_dataloader)
 
     def see(self, module, args, kwargs):
-        """The longest sequence that reached the model."""
+        """The longest sequence that reached the model in training: what generates makes it longer than the batches are."""
         ids = kwargs.get("input_ids", args[0] if args else None)
-        if torch.is_tensor(ids) and ids.dim() == 2:
-            self.longest = max(self.longest, ids.shape[1])
+        if module.training and torch.is_tensor(ids) and ids.dim() == 2:
+            self.batches.size(ids)
 
     def on_step_begin(self, args, state, control, **_):
         self.begin()
@@ -334,26 +452,25 @@ class HeadroomCheck(TrainerCallback):
             self.hook.remove()
         read_gpu(self.read)
         read_software(self.read)
-        answer = self.read.get("rollout", {}).get("max_completion_length")
-        if answer:
-            # Prompt and answer are one sequence.
-            put(self.read, "rollout.max_prompt_length", max(self.longest - answer, 0) or None)
-        else:
-            put(self.read, "max_length", self.longest or None)
+        self.batches.read(self.read, self.config)
         plan = merged(self.read, self.given)
         if int(os.environ.get("RANK", "0")) != 0:
             return
         name = plan.get("model")
         name = name.get("name", "model") if isinstance(name, dict) else name or "model"
         trainer = plan.get("trainer", {}).get("name", "custom")
+        measured = {
+            "allocated_bytes": self.counted[-1][0],
+            "reserved_bytes": max(reserved for _, reserved in self.counted),
+        }
+        besides = besides_pytorch()
+        if besides is not None:
+            measured["device_bytes"] = measured["reserved_bytes"] + besides
         line = {
             "id": f"reported-{trainer}-{plan.get('task', 'sft')}-{name}".lower().replace("/", "-").replace(" ", "-"),
             "group": "reported",
             "source": "headroom_check.py on a real GPU",
             "plan": plan,
-            "measured": {
-                "allocated_bytes": self.counted[-1][0],
-                "reserved_bytes": max(reserved for _, reserved in self.counted),
-            },
+            "measured": measured,
         }
         print(json.dumps(line), file=self.out, flush=True)

@@ -245,7 +245,11 @@ pub const BARS: [Bar; 50] = [
     bar(Scope::Gpu, "allocated", Figure::WorstUnder, -0.015),
     bar(Scope::Gpu, "device", Figure::Median, 0.025),
     bar(Scope::Gpu, "device", Figure::P95, 0.10),
-    bar(Scope::Gpu, "device", Figure::Coverage, 0.95),
+    bar(Scope::Gpu, "device", Figure::Coverage, 0.95).open(
+        "three of the six outside are kernels of flash-linear-attention whose check of Triton's version on Hopper was lifted: tried \
+         in the first step, they left 6.1 GiB of local memory with the driver, which no estimate counts. Two have expandable \
+         segments: the band is what the step needs, the driver shows what PyTorch keeps mapped, and that is met within 0.01 %",
+    ),
     bar(Scope::Published, "allocated", Figure::Median, 0.05),
     bar(Scope::Published, "allocated", Figure::WorstUnder, -0.12),
     bar(Scope::Published, "reserved", Figure::Median, 0.05),

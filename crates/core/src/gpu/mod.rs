@@ -11,7 +11,7 @@ mod properties;
 mod search;
 
 pub use catalogue::{catalogue, find};
-pub use context::{Overhead, context_bytes, multiprocessors, nccl_bytes};
+pub use context::{Overhead, context_bytes, cuda_13_bytes, multiprocessors, nccl_bytes};
 pub use host::HostMemory;
 pub use properties::*;
 pub use search::{resolve, search};

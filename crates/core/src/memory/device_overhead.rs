@@ -1,7 +1,7 @@
 //! What a GPU gives up besides PyTorch's tensors.
 
 use super::estimate::Band;
-use crate::gpu::{context_bytes, nccl_bytes};
+use crate::gpu::{context_bytes, cuda_13_bytes, nccl_bytes};
 use crate::job::Job;
 use crate::units::MIB;
 
@@ -23,10 +23,19 @@ impl DeviceOverhead {
             return Self { context: Band { low: bytes, expected: bytes, high: bytes }, nccl: nothing };
         }
         let nccl = nccl_bytes(&job.gpu, job.sharding.ranks.saturating_mul(job.sharding.replicas));
-        Self { context: Band::from(context_bytes(&job.gpu)), nccl: Band::from(nccl) }
+        Self { context: context(job), nccl: Band::from(nccl) }
     }
 
     pub(super) fn total(self) -> Band {
         self.context.plus(self.nccl)
     }
+}
+
+/// Context of one process of the job: its torch's wheels are for CUDA 13 from 2.11 on.
+pub(super) fn context(job: &Job) -> Band {
+    let context = Band::from(context_bytes(&job.gpu));
+    if job.plan.software.torch_version().is_none_or(|version| version >= (2, 11)) {
+        return context.plus(Band::from(cuda_13_bytes(&job.gpu)));
+    }
+    context
 }

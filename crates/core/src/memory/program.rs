@@ -12,6 +12,7 @@ use super::term::Term;
 use super::weights::{Counts, Holder, load};
 use crate::gpu::multiprocessors;
 use crate::job::Job;
+use crate::model::ModuleKind;
 use crate::plan::Task;
 use crate::units::MIB;
 use std::rc::Rc;
@@ -100,13 +101,14 @@ pub(super) fn run_beside(job: &Job, (extent, wanted): (Extent, Wanted), acts: &m
 /// cuBLAS workspaces (CUDABlas.cpp getChosenWorkspaceSize): 32 MiB on Hopper and later, 8.125 MiB before.
 ///
 /// PyTorch 2.15 takes and gives one back around each matmul. Earlier ones keep one for the main thread and one for
-/// autograd's; up to 2.10 matmuls with a bias have a further 1 MiB each in the same way.
+/// autograd's; up to 2.10 matmuls with a bias have a further 1 MiB each in the same way. 2.11 has that for threads that add a
+/// bias (measured on an H200: one for GPT-2, two with checkpoints, which autograd's thread recomputes, none without biases).
 fn workspaces(tape: &Rc<Tape>, job: &Job) -> Vec<Tensor> {
     let bytes = match job.gpu.compute_capability {
         Some((9.., _)) => 32 * MIB,
         _ => 8 * MIB + 128 * 1024,
     };
-    let torch = job.plan.software.torch.as_deref().and_then(version);
+    let torch = job.plan.software.torch_version();
     if torch.is_none_or(|version| version >= (2, 15)) {
         tape.workspace.set(bytes);
         tape.bias_workspace.set(MIB);
@@ -117,14 +119,17 @@ fn workspaces(tape: &Rc<Tape>, job: &Job) -> Vec<Tensor> {
         Tensor::new(tape, tape.label(Term::CublasWorkspace, name), shape, ElementType::Byte)
     };
     let mut held = vec![standing(bytes, ""), standing(bytes, "")];
-    if torch.is_some_and(|version| version <= (2, 10)) {
-        held.extend([standing(MIB, "lt"), standing(MIB, "lt")]);
-    }
+    let adding = match torch {
+        Some(version) if version <= (2, 10) => 2,
+        _ if !adds_biases(job) => 0,
+        _ => 1 + usize::from(job.plan.gradient_checkpointing),
+    };
+    held.extend((0..adding).map(|_| standing(MIB, "lt")));
     held
 }
 
-/// Major and minor version of `2.10.0`.
-fn version(text: &str) -> Option<(u32, u32)> {
-    let mut parts = text.split('.').map(|part| part.parse().ok());
-    Some((parts.next()??, parts.next()??))
+/// Whether a layer that runs has a linear module with a bias.
+fn adds_biases(job: &Job) -> bool {
+    let mut modules = job.model.layer_kinds().flat_map(|(layer, _)| &layer.modules);
+    modules.any(|module| matches!(module.kind, ModuleKind::Linear { bias: true, .. }))
 }

@@ -323,6 +323,12 @@ pub struct Software {
 }
 
 impl Software {
+    /// Major and minor version of PyTorch, of `2.10.0` (2, 10); `None`: today's, or no version.
+    pub(crate) fn torch_version(&self) -> Option<(u32, u32)> {
+        let mut parts = self.torch.as_deref()?.split('.').map(|part| part.parse().ok());
+        Some((parts.next()??, parts.next()??))
+    }
+
     /// Packages with kernels for recorded layers that are installed.
     pub(crate) fn kernels(&self) -> KernelPackages {
         KernelPackages {

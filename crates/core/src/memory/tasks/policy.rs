@@ -2,6 +2,7 @@
 
 use super::super::activations::ForwardContext;
 use super::super::autograd::{Dim, ElementType, Gradients, Sym, Tape, Tensor, custom, dims};
+use super::super::device_overhead;
 use super::super::loss::{HeadOutput, scalar};
 use super::super::parameter::Trainable;
 use super::super::phase::Phase;
@@ -15,7 +16,6 @@ use super::logprobs::{of_answers, slice};
 use super::models::{Actor, frozen, reader, reference, stays, value};
 use super::rollout::{Generation, Generator};
 use super::trl_answers::trl_answers;
-use crate::gpu::context_bytes;
 use crate::job::Job;
 use crate::plan::{InstanceRole, Rollout, RolloutEngine, Round, Task, TrainerName};
 use std::rc::Rc;
@@ -53,7 +53,7 @@ pub(super) fn update(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Tr
         engine: None,
         round,
     };
-    let free = job.memory_bytes.saturating_sub(tape.held()).saturating_sub(context_bytes(&job.gpu).expected);
+    let free = job.memory_bytes.saturating_sub(tape.held()).saturating_sub(device_overhead::context(job).expected);
     participants.engine = Engine::new(job, free);
     participants.step()
 }
