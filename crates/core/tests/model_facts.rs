@@ -136,13 +136,12 @@ fn facts_agree_with_the_modules_of_every_layer() {
 /// Norm, arrangement, activation and rotated dimensions of each class's first layer, read in its code.
 #[test]
 fn classes_compute_what_their_code_computes() {
-    use Activation::{Fused, Relu};
+    use Activation::{Fused, Relu, SquaredRelu};
     use NormKind::{GemmaRmsNorm, LayerNorm, RmsNorm};
     use Residual::{Parallel, PostNorm, PreNorm, SandwichNorm};
     const ONE: Residual = Parallel { two_norms: false };
     const TWO: Residual = Parallel { two_norms: true };
     let cases = [
-        ("baichuan", RmsNorm, PreNorm, Fused, 128),
         ("bert", LayerNorm, PostNorm, Fused, 0),
         ("chatglm", RmsNorm, PreNorm, Fused, 64),
         ("deepseek_v3", RmsNorm, PreNorm, Fused, 64),
@@ -150,11 +149,12 @@ fn classes_compute_what_their_code_computes() {
         ("gemma2", GemmaRmsNorm, SandwichNorm, Fused, 256),
         ("gemma3_text", GemmaRmsNorm, SandwichNorm, Fused, 256),
         ("gpt_neox", LayerNorm, TWO, Fused, 24),
-        ("internlm2", RmsNorm, PreNorm, Fused, 128),
         ("llama", RmsNorm, PreNorm, Fused, 128),
         ("mistral", RmsNorm, PreNorm, Fused, 128),
         ("mixtral", RmsNorm, PreNorm, Fused, 128),
+        ("nemotron", LayerNorm, PreNorm, SquaredRelu, 64),
         ("opt", LayerNorm, PreNorm, Relu, 0),
+        ("phi3", RmsNorm, PreNorm, Fused, 96),
         ("qwen2", RmsNorm, PreNorm, Fused, 128),
         ("qwen2_moe", RmsNorm, PreNorm, Fused, 128),
         ("qwen3", RmsNorm, PreNorm, Fused, 128),
@@ -203,6 +203,7 @@ fn heads_are_tied_by_class_default() {
         ("gpt_neox", false),
         ("llama", false),
         ("mistral", false),
+        ("phi3", false),
         ("qwen2", false),
         ("qwen3", false),
         ("stablelm", false),
@@ -264,12 +265,9 @@ fn marks_that_few_classes_have() {
     let llama = model("llama");
     assert!(!llama.scales_embeddings && !llama.scales_logits && !llama.final_logit_softcapping);
 
-    // ALiBi: Falcon-RW and Baichuan-13B by their files.
+    // ALiBi: Falcon-RW by its file.
     assert!(!model("falcon").layers[0].layer.attention.alibi);
     assert!(read(&json!({"model_type": "falcon", "alibi": true})).layers[0].layer.attention.alibi);
-    let thirteen = json!({"model_type": "baichuan", "hidden_size": 5120, "num_attention_heads": 40,
-                          "model_max_length": 4096});
-    assert!(read(&thirteen).layers[0].layer.attention.alibi);
 }
 
 #[test]

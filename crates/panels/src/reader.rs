@@ -10,8 +10,7 @@ use crate::engine::{Engine, Turn};
 const MOST_TURNS: u32 = 200_000;
 
 /// Classes whose programs a reader of tests has fetched before.
-const FETCHED: &[&str] = &["cohere2", "gpt2", "gpt_oss", "phi3"];
-    &["gemma2", "gemma3_text", "gpt2", "llama", "mistral", "mixtral", "phi3", "qwen2", "qwen3_moe"];
+const FETCHED: &[&str] = &["cohere2", "gpt2", "gpt_oss", "phi"];
 
 /// The engine with the plan of `fragment`, of which the page has fetched these programs.
 pub(crate) fn opened(page: &str, fragment: &str, languages: &str) -> Engine {

@@ -19,11 +19,6 @@ const GLM: Defaults = Defaults {
     ..LLAMA
 };
 
-/// `glm4v_text`: GLM-4.1V's text part.
-pub(super) fn glm4v_text(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
-    dense(config, &Defaults { head_dim: None, max_position_embeddings: Some(32_768), ..GLM }, 1.0)
-}
-
 fn dense(config: &Config<'_>, defaults: &Defaults, rotary_factor: f64) -> Result<Model, Box<ConfigError>> {
     let f = Figures::read(config, defaults)?;
     let h = f.hidden_size;

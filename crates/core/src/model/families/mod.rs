@@ -15,11 +15,9 @@ mod gemma;
 mod generic;
 mod glm;
 mod gpt_neox;
-mod granite;
-mod internlm;
 mod llama;
 mod mistral;
-mod mllama;
+mod nemotron;
 mod opt;
 mod phi;
 mod qwen;
@@ -86,6 +84,7 @@ const MEASURED: &[&str] = &[
     "glm4_moe_lite",
     "glm4v",
     "glm4v_moe",
+    "glm4v_text",
     "glm_moe_dsa",
     "glm_ocr",
     "glm_ocr_text",
@@ -140,6 +139,7 @@ const MEASURED: &[&str] = &[
     "mistral3",
     "mixtral",
     "mllama",
+    "mllama_text_model",
     "modernbert",
     "modernbert-decoder",
     "mpt",
@@ -161,6 +161,7 @@ const MEASURED: &[&str] = &[
     "phimoe",
     "qwen2",
     "qwen2_5_vl",
+    "qwen2_5_vl_text",
     "qwen2_moe",
     "qwen2_vl",
     "qwen3",
@@ -200,7 +201,6 @@ pub(super) fn is_measured(model_type: &str) -> bool {
 /// Every `model_type` that is known, with its reader, in order.
 const READERS: &[(&str, Reader)] = &[
     ("Yi", llama::llama),
-    ("baichuan", internlm::baichuan),
     ("bert", encoder::bert),
     ("camembert", encoder::roberta),
     ("chatglm", glm::chatglm),
@@ -210,19 +210,15 @@ const READERS: &[(&str, Reader)] = &[
     ("falcon", falcon::falcon),
     ("gemma2", gemma::gemma2),
     ("gemma3_text", gemma::gemma3),
-    ("glm4v_text", glm::glm4v_text),
     ("gpt_neox", gpt_neox::gpt_neox),
-    ("internlm", internlm::internlm),
-    ("internlm2", internlm::internlm2),
     ("kimi_k2", deepseek::deepseek_v3),
     ("llama", llama::llama),
-    ("minicpm", granite::minicpm),
     ("mistral", mistral::mistral),
     ("mixtral", mistral::mixtral),
-    ("mllama_text_model", mllama::mllama_text),
+    ("nemotron", nemotron::nemotron),
     ("opt", opt::opt),
+    ("phi3", phi::phi3),
     ("phi3_v", phi::phi3),
-    ("qwen", qwen::qwen),
     ("qwen2", qwen::qwen2),
     ("qwen2_5_omni_text", qwen::qwen2_5_omni_text),
     ("qwen2_5_vl", qwen::qwen2_vl_text),

@@ -1,11 +1,11 @@
 //! Qwen, Qwen2 and Qwen3, dense and as mixtures, and the text parts of their vision models.
 
-use crate::model::config::{Config, ConfigError, EXPERTS, HEAD_WIDTH, INNER_WIDTH, LAYER_INDEX};
-use crate::model::{Attention, FeedForward, Mlp, Model, NormKind, Projection, QkNorm, Role};
+use crate::model::config::{Config, ConfigError, EXPERTS, INNER_WIDTH, LAYER_INDEX};
+use crate::model::{Mlp, Model, NormKind, QkNorm};
 
-use super::blocks::{AttentionBias, linear, norm, pre_norm_layer, rotary_attention};
+use super::blocks::AttentionBias;
 use super::experts::{Mixture, experts_per_tok};
-use super::figures::{Defaults, Figures, LLAMA, Parts, sliding_layers, window};
+use super::figures::{Defaults, Figures, LLAMA, sliding_layers, window};
 use super::llama::{Shape, decoder, windows};
 
 const HEAD_NORMS: Option<QkNorm> = Some(QkNorm::PerHead(NormKind::RmsNorm));
@@ -17,40 +17,6 @@ const QWEN2: Defaults = Defaults {
     max_position_embeddings: Some(32_768),
     ..LLAMA
 };
-
-/// `qwen`, the first generation, which comes with its own code: q, k and v in one projection with a bias, and an
-/// `intermediate_size` that is the width of gate and up together.
-pub(super) fn qwen(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
-    let defaults = Defaults { num_key_value_heads: None, max_position_embeddings: Some(8_192), ..QWEN2 };
-    let f = Figures::read(config, &defaults)?;
-    let head_dim = config.count(&["kv_channels"], f.head_dim, HEAD_WIDTH)?;
-    let f = Figures { num_key_value_heads: f.num_attention_heads, head_dim, ..f };
-    let (h, inner) = (f.hidden_size, f.intermediate_size / 2);
-    let bias = !config.flag(&["no_bias"], true)?;
-    let modules = vec![
-        norm("ln_1", Role::InputNorm, h),
-        linear("attn.c_attn", Role::QueryKeyValue, h, 3 * f.query_width(), true),
-        linear("attn.c_proj", Role::Output, f.query_width(), h, bias),
-        norm("ln_2", Role::FeedForwardNorm, h),
-        // The class multiplies w1's output by the activation of w2's.
-        linear("mlp.w1", Role::Up, h, inner, bias),
-        linear("mlp.w2", Role::Gate, h, inner, bias),
-        linear("mlp.c_proj", Role::Down, inner, h, bias),
-    ];
-    let attention = Attention {
-        projection: Projection::Fused,
-        dropout: config.probability(&["attn_dropout_prob"], 0.0)?,
-        ..rotary_attention(&f)
-    };
-    let feed_forward = FeedForward::Dense(Mlp::gated(inner, f.activation));
-    let model = f.model(Parts {
-        token_embedding: "wte",
-        layers: f.uniform(pre_norm_layer(modules, attention, feed_forward)),
-        final_modules: vec![norm("ln_f", Role::FinalNorm, h)],
-        ..Parts::default()
-    });
-    Ok(Model { embedding_dropout: config.probability(&["emb_dropout_prob"], 0.0)?, ..model })
-}
 
 /// `qwen2`: biases on q, k and v.
 pub(super) fn qwen2(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
