@@ -12,6 +12,7 @@ const TABLES: u64 = 4_096;
 
 /// Classes with weights that get no gradient: biases that correct a router's choice, and indexers; or with large buffers.
 const UNTRAINED: &[&str] = &[
+    "baichuan",
     "bailing_hybrid",
     "deepseek_v32",
     "falcon_h1",

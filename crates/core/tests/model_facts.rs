@@ -136,19 +136,22 @@ fn facts_agree_with_the_modules_of_every_layer() {
 /// Norm, arrangement, activation and rotated dimensions of each class's first layer, read in its code.
 #[test]
 fn classes_compute_what_their_code_computes() {
-    use Activation::{Fused, Relu, SquaredRelu};
-    use NormKind::{GemmaRmsNorm, LayerNorm, RmsNorm};
+    use Activation::{BloomGelu, Fused, GeluNew, QuickGelu, Relu, SquaredRelu};
+    use NormKind::{GemmaRmsNorm, LayerNorm, RmsNorm, WideRmsNorm};
     use Residual::{Parallel, PostNorm, PreNorm, SandwichNorm};
     const ONE: Residual = Parallel { two_norms: false };
     const TWO: Residual = Parallel { two_norms: true };
     let cases = [
         ("bert", LayerNorm, PostNorm, Fused, 0),
+        ("bloom", LayerNorm, PreNorm, BloomGelu, 0),
         ("chatglm", RmsNorm, PreNorm, Fused, 64),
         ("deepseek_v3", RmsNorm, PreNorm, Fused, 64),
         ("falcon", LayerNorm, ONE, Fused, 64),
         ("gemma2", GemmaRmsNorm, SandwichNorm, Fused, 256),
         ("gemma3_text", GemmaRmsNorm, SandwichNorm, Fused, 256),
+        ("gpt2", LayerNorm, PreNorm, GeluNew, 0),
         ("gpt_neox", LayerNorm, TWO, Fused, 24),
+        ("gpt_oss", WideRmsNorm, PreNorm, QuickGelu, 64),
         ("llama", RmsNorm, PreNorm, Fused, 128),
         ("mistral", RmsNorm, PreNorm, Fused, 128),
         ("mixtral", RmsNorm, PreNorm, Fused, 128),
@@ -177,8 +180,8 @@ fn classes_compute_what_their_code_computes() {
 /// Dropout on embeddings, attention probabilities and branches where a config says nothing.
 #[test]
 fn dropout_is_the_class_default() {
-    let tenth = ["bert", "roberta"];
-    for model_type in ["llama", "qwen3", "gemma2", "falcon", "gpt_neox", "stablelm"].into_iter().chain(tenth) {
+    let tenth = ["bert", "roberta", "gpt2"];
+    for model_type in ["llama", "qwen3", "gemma2", "falcon", "gpt_neox", "bloom", "stablelm"].into_iter().chain(tenth) {
         let expected = if tenth.contains(&model_type) { 0.1 } else { 0.0 };
         let model = read(&json!({"model_type": model_type}));
         let layer = &model.layers[0].layer;
@@ -195,9 +198,11 @@ fn dropout_is_the_class_default() {
 fn heads_are_tied_by_class_default() {
     for (model_type, tied) in [
         ("bert", true),
+        ("bloom", true),
         ("falcon", true),
         ("gemma2", true),
         ("gemma3_text", true),
+        ("gpt2", true),
         ("opt", true),
         ("chatglm", false),
         ("gpt_neox", false),
@@ -234,6 +239,8 @@ fn windows_follow_the_pattern_of_the_class() {
     let types = ["full_attention", "sliding_attention", "sliding_attention"];
     let listed = json!({"model_type": "gemma3_text", "num_hidden_layers": 3, "layer_types": types});
     assert_eq!(windows(&listed), [(1, None), (2, Some(4096))]);
+    let gpt_oss = json!({"model_type": "gpt_oss", "num_hidden_layers": 3});
+    assert_eq!(windows(&gpt_oss), [(1, Some(128)), (1, None), (1, Some(128))]);
 }
 
 #[test]
@@ -265,7 +272,8 @@ fn marks_that_few_classes_have() {
     let llama = model("llama");
     assert!(!llama.scales_embeddings && !llama.scales_logits && !llama.final_logit_softcapping);
 
-    // ALiBi: Falcon-RW by its file.
+    // ALiBi: BLOOM always, Falcon-RW by its file.
+    assert!(model("bloom").layers[0].layer.attention.alibi);
     assert!(!model("falcon").layers[0].layer.attention.alibi);
     assert!(read(&json!({"model_type": "falcon", "alibi": true})).layers[0].layer.attention.alibi);
 }

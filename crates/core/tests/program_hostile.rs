@@ -196,7 +196,7 @@ fn what_no_class_could_run_is_an_error_that_names_the_key() {
         (json!({"model_type": "granite", "hidden_act": 3}), "hidden_act"),
         // Several operators in the place of one.
         (json!({"model_type": "granite", "hidden_act": "gelu_new"}), "hidden_act"),
-        (json!({"model_type": "nemotron", "num_key_value_heads": 8, "hidden_act": "relu"}), "hidden_act"),
+        (json!({"model_type": "arcee", "hidden_act": "relu"}), "hidden_act"),
     ] {
         assert_eq!(error(config.clone()).key, key, "{config}");
     }

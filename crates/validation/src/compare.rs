@@ -87,7 +87,8 @@ const TRAINABLE_COUNT: &str = "trainable_count";
 
 /// Keys of `terms` and the estimate's figure; a dot leads into an object.
 const TERMS: [(&str, Figure); 34] = [
-    ("weights", |e| category(e, Category::Weights).saturating_sub(term(e, &[Term::ReferenceWeights]))),
+    // Buffers are no parameters.
+    ("weights", |e| category(e, Category::Weights).saturating_sub(term(e, &[Term::ReferenceWeights, Term::Buffers]))),
     ("reference_model", |e| term(e, &[Term::ReferenceWeights])),
     ("gradients", |e| category(e, Category::Gradients)),
     ("optimizer_states", |e| category(e, Category::OptimizerStates)),

@@ -58,12 +58,7 @@ fn by_neighbours(model: &Model, sequence: &[usize]) -> Simulated {
         forms.iter().find(|(known, _)| known == kind)?.1
     };
     let last = sequence.len().saturating_sub(1);
-    // What the layers of a form alone read (rotary tables, a mask) is freed in the backward of its first, which stands for no other.
-    let is_first = |place: usize| (0..place).all(|other| form_at(Some(other)) != form_at(Some(place)));
-    let class = |place: usize| {
-        let around = (form_at(place.checked_sub(1)), form_at(Some(place + 1)));
-        (sequence.get(place).copied(), around, is_first(place))
-    };
+    let class = |place: usize| (sequence.get(place).copied(), form_at(place.checked_sub(1)), form_at(Some(place + 1)));
     let mut classes: Vec<(Class, usize)> = Vec::new();
     let of_place: Vec<usize> = (0..sequence.len())
         .map(|place| {
@@ -114,8 +109,8 @@ fn by_neighbours(model: &Model, sequence: &[usize]) -> Simulated {
     with_counts(&kinds, &stands)
 }
 
-/// Kind of a layer, forms of the one before and the one behind, and whether it is the first of its form.
-type Class = (Option<usize>, (Option<usize>, Option<usize>), bool);
+/// Kind of a layer, forms of the one before and the one behind.
+type Class = (Option<usize>, Option<usize>, Option<usize>);
 
 /// `kinds` of the simulated layers, and for each of the model's layers the one that stands for it.
 fn with_counts(kinds: &[usize], stands: &[u32]) -> Simulated {

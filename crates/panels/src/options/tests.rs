@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-
 use crate::reader::{Reader, program};
 
 const SMALL: &str = "v=1&model=Qwen/Qwen2.5-0.5B&gpu=rtx-4090&method=lora&max_length=512";

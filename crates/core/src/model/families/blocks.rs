@@ -16,6 +16,16 @@ pub(super) fn linear(name: impl Into<String>, role: Role, d_in: u64, d_out: u64,
     }
 }
 
+/// GPT-2's `Conv1D`: a linear layer whose weight is stored d_in x d_out, always with a bias.
+pub(super) fn conv1d(name: impl Into<String>, role: Role, d_in: u64, d_out: u64) -> Module {
+    Module {
+        name: name.into(),
+        role,
+        kind: ModuleKind::Linear { d_in, d_out, bias: true, conv1d: true },
+        part: ModelPart::LanguageModel,
+    }
+}
+
 pub(super) fn embedding(name: impl Into<String>, role: Role, rows: u64, width: u64) -> Module {
     Module { name: name.into(), role, kind: ModuleKind::Embedding { rows, width }, part: ModelPart::LanguageModel }
 }

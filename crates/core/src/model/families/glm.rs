@@ -1,48 +1,10 @@
 //! GLM-4 (`glm4`), GLM-4.5 (`glm4_moe`), and ChatGLM2, ChatGLM3 and GLM-4 under their own code (`chatglm`).
 
 use crate::model::config::{Config, ConfigError, HEAD_WIDTH, HEADS};
-use crate::model::{Attention, FeedForward, Layer, Mlp, Model, Module, NormKind, Projection, Residual, Role};
+use crate::model::{Attention, FeedForward, Layer, Mlp, Model, Module, NormKind, Projection, Role};
 
-use super::blocks::{
-    AttentionBias, fused_gated_mlp, layer_norm, linear, norm, pre_norm_layer, rotary_attention, separate_attention,
-    two_norms,
-};
+use super::blocks::{layer_norm, linear, norm, pre_norm_layer, rotary_attention};
 use super::figures::{Defaults, Figures, LLAMA, Parts};
-
-const GLM: Defaults = Defaults {
-    vocab_size: 151_552,
-    intermediate_size: Some(13_696),
-    num_hidden_layers: 40,
-    num_key_value_heads: Some(2),
-    head_dim: Some(128),
-    max_position_embeddings: Some(131_072),
-    ..LLAMA
-};
-
-fn dense(config: &Config<'_>, defaults: &Defaults, rotary_factor: f64) -> Result<Model, Box<ConfigError>> {
-    let f = Figures::read(config, defaults)?;
-    let h = f.hidden_size;
-    let mut modules = separate_attention(&f, AttentionBias::qkv(config.flag(&["attention_bias"], true)?), "o_proj");
-    modules.extend(fused_gated_mlp(h, f.intermediate_size));
-    modules.extend(two_norms(h));
-    modules.push(norm("post_self_attn_layernorm", Role::PostAttentionNorm, h));
-    modules.push(norm("post_mlp_layernorm", Role::PostFeedForwardNorm, h));
-    let feed_forward = FeedForward::Dense(Mlp::fused(f.intermediate_size, f.activation));
-    let layer = Layer {
-        residual: Residual::SandwichNorm,
-        ..pre_norm_layer(modules, partly_rotary(config, &f, rotary_factor)?, feed_forward)
-    };
-    Ok(f.model(Parts {
-        layers: f.uniform(layer),
-        final_modules: vec![norm("norm", Role::FinalNorm, h)],
-        ..Parts::default()
-    }))
-}
-
-fn partly_rotary(config: &Config<'_>, f: &Figures, factor: f64) -> Result<Attention, Box<ConfigError>> {
-    let rotary_dim = f.partial_rotary_dim(config, &["partial_rotary_factor"], factor)?;
-    Ok(Attention { rotary_dim, ..rotary_attention(f) })
-}
 
 /// `chatglm` of the second generation and later, which come with their own code.
 pub(super) fn chatglm(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {

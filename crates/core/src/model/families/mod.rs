@@ -6,6 +6,7 @@
 //! written anew by `tests/models/list_parameters.py`.
 
 mod blocks;
+mod bloom;
 mod deepseek;
 mod encoder;
 mod experts;
@@ -14,7 +15,9 @@ mod figures;
 mod gemma;
 mod generic;
 mod glm;
+mod gpt;
 mod gpt_neox;
+mod gpt_oss;
 mod llama;
 mod mistral;
 mod nemotron;
@@ -202,6 +205,7 @@ pub(super) fn is_measured(model_type: &str) -> bool {
 const READERS: &[(&str, Reader)] = &[
     ("Yi", llama::llama),
     ("bert", encoder::bert),
+    ("bloom", bloom::bloom),
     ("camembert", encoder::roberta),
     ("chatglm", glm::chatglm),
     ("deepseek_v2", deepseek::deepseek_v2),
@@ -210,7 +214,9 @@ const READERS: &[(&str, Reader)] = &[
     ("falcon", falcon::falcon),
     ("gemma2", gemma::gemma2),
     ("gemma3_text", gemma::gemma3),
+    ("gpt2", gpt::gpt2),
     ("gpt_neox", gpt_neox::gpt_neox),
+    ("gpt_oss", gpt_oss::gpt_oss),
     ("kimi_k2", deepseek::deepseek_v3),
     ("llama", llama::llama),
     ("mistral", mistral::mistral),

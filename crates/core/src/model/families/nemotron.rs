@@ -3,9 +3,7 @@
 use crate::model::config::{Config, ConfigError};
 use crate::model::{Attention, FeedForward, Layer, Mlp, Model, NormKind, Role};
 
-use super::blocks::{
-    AttentionBias, layer_norm, plain_mlp, pre_norm_layer, rotary_attention, separate_attention,
-};
+use super::blocks::{AttentionBias, layer_norm, plain_mlp, pre_norm_layer, rotary_attention, separate_attention};
 use super::figures::{Defaults, Figures, LLAMA, Parts};
 
 /// `nemotron`: LayerNorm whose weight is one more than stored; half of each head rotated.
