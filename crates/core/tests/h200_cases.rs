@@ -13,10 +13,8 @@ use serde_json::Value;
 
 const CASES: &str = include_str!("../../../tests/validation/h200-measured.jsonl");
 
-/// Steps that are known to be farther off, by at most so many percent: programs that were recorded before casts under autocast
-/// were, and Liger's function over a joint projection.
-const FARTHER: [(&str, f64); 4] =
-    [("granite", 0.95), ("granitemoehybrid", 0.95), ("qwen3next-fla", 1.0), ("phi3-liger", 1.3)];
+/// Steps that are known to be farther off, by at most so many percent: Liger's function over a joint projection.
+const FARTHER: [(&str, f64); 1] = [("phi3-liger", 1.3)];
 
 fn programs() -> Programs {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../static/programs");
