@@ -1,7 +1,10 @@
 //! One file a family or group of like families: class defaults and modules, after the classes of transformers 5.23,
 //! or after the code that comes with the weights where transformers has no class.
 //!
-//! To add a class: a reader beside its relatives, built from [`figures`] and [`blocks`]; a row in [`READERS`]; a config
+//! Classes are recorded as programs; readers remain of those whose programs do not give the same bytes in every measured step, or do
+//! not read all that their configs say.
+//!
+//! To add a class that cannot be recorded: a reader beside its relatives, built from [`figures`] and [`blocks`]; a row in [`READERS`]; a config
 //! in `tests/models/tensors.in.jsonl` and a real model in `tests/models/totals.in.jsonl`, and the expected values
 //! written anew by `tests/models/list_parameters.py`.
 
