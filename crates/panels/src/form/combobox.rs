@@ -322,7 +322,9 @@ pub(super) fn draw(page: &Page, at: usize) -> Element {
         .attr("value", list.draft.as_ref().unwrap_or(&chosen));
     let active = list.active.filter(|_| list.is_open).map(|active| active.to_string());
     let mut count = el("p").class("list-count").attr("role", "status");
-    let mut lines = el("ul").attr("id", &list_id).attr("role", "listbox").attr("aria-label", words(page, name).label);
+    // Browsers stop at what scrolls and holds nothing that takes the focus: Tab leads from the input to the next field.
+    let mut lines = el("ul").attr("id", &list_id).attr("role", "listbox").attr("tabindex", "-1");
+    lines = lines.attr("aria-label", words(page, name).label);
     if list.is_open {
         let listed = Listed::of(picker, page.texts, list.typed().as_deref());
         count = count.text(&counted(page.texts, picker, &listed));
