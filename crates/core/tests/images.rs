@@ -19,7 +19,15 @@ fn programs() -> Programs {
         let text = std::fs::read_to_string(root().join("static/programs").join(name)).unwrap();
         Program::from_json(&text).unwrap()
     };
-    let names = ["qwen2_5_vl.json", "qwen3_vl.json", "mistral3.json", "qwen3_omni_moe_thinker.json", "smolvlm.json"];
+    let names = [
+        "qwen2_5_vl.json",
+        "qwen2_5_vl_text.json",
+        "qwen3.json",
+        "qwen3_vl.json",
+        "mistral3.json",
+        "qwen3_omni_moe_thinker.json",
+        "smolvlm.json",
+    ];
     names.into_iter().fold(Programs::none(), |all, name| all.with(read(name)))
 }
 

@@ -165,7 +165,12 @@ fn folder() -> PathBuf {
 fn fetched(asked: &Plan) -> (Vec<&'static str>, Vec<String>) {
     let files = fs::read_dir(folder()).unwrap().flatten();
     let names = files.filter_map(|file| Some(file.path().file_stem()?.to_str()?.to_owned()));
-    let listed = Programs::none().listing(names);
+    let read = |class: &str| {
+        let text = fs::read_to_string(folder().join(class).with_extension("json")).unwrap();
+        Program::from_json(&text).unwrap()
+    };
+    // That of the plan's own model, a Qwen3, is there before anything is searched.
+    let listed = Programs::none().listing(names).with(read("qwen3"));
     let mut search = Largest::new(job(&Plan { programs: listed.clone(), ..asked.clone() }));
     let (mut programs, mut came, mut replays) = (listed, Vec::new(), Vec::new());
     loop {
@@ -174,8 +179,7 @@ fn fetched(asked: &Plan) -> (Vec<&'static str>, Vec<String>) {
             Progress::Wants(plan) => replays.push(*plan),
             Progress::WantsProgram(class) => {
                 assert!(!came.contains(&class), "{class} came already");
-                let text = fs::read_to_string(folder().join(&class).with_extension("json")).unwrap();
-                programs = programs.with(Program::from_json(&text).unwrap());
+                programs = programs.with(read(&class));
                 search.read_by(&programs);
                 came.push(class);
             }
@@ -189,7 +193,7 @@ fn a_page_fetches_the_programs_of_likely_models_alone() {
     for fragment in &ASKED[1..4] {
         let asked = plan(fragment);
         let (offered, came) = fetched(&asked);
-        assert!(came.len() <= 16, "{fragment}: {came:?}");
+        assert!(came.len() <= 20, "{fragment}: {came:?}");
         let mut search = Largest::new(job(&asked));
         let mut replays = Vec::new();
         loop {
@@ -203,15 +207,4 @@ fn a_page_fetches_the_programs_of_likely_models_alone() {
         let with_all: Vec<&str> = search.offers().iter().map(|offer| offer.model.id).collect();
         assert_eq!(offered, with_all, "{fragment}");
     }
-}
-
-#[test]
-fn models_of_recorded_classes_are_offered() {
-    let asked = plan(ASKED[1]);
-    let offers = largest_models(&job(&asked));
-    let without = largest_models(&job(&Plan { programs: Programs::none(), ..asked }));
-    let is_recorded =
-        |offer: &&Offer| Job::resolve(&Plan { programs: Programs::none(), ..offer.plan.clone() }).is_err();
-    assert!(offers.iter().any(|offer| is_recorded(&offer)));
-    assert!(!without.is_empty() && !without.iter().any(|offer| is_recorded(&offer)));
 }

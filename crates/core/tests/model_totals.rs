@@ -160,8 +160,7 @@ fn programs_count_text_parts_alone() {
 }
 
 #[test]
-fn an_unknown_class_is_guessed_by_a_program_as_by_hand() {
-    let (programs, none) = (Programs::default().before_families(), Programs::none());
+fn an_unknown_class_is_guessed_by_a_program() {
     let dense = json!({"model_type": "somethingnew", "n_embd": 1024, "ffn_dim": 2816, "n_layer": 6, "n_head": 16,
                        "num_kv_heads": 4, "vocab_size": 32000, "tie_word_embeddings": true, "attention_bias": true});
     let with = |more: Value| {
@@ -172,16 +171,36 @@ fn an_unknown_class_is_guessed_by_a_program_as_by_hand() {
     let sparse = json!({"num_experts": 16, "moe_topk": 4, "moe_intermediate_size": 704});
     let shared = json!({"n_routed_experts": 16, "num_experts_per_tok": 4, "moe_intermediate_size": 704,
                         "n_shared_experts": 2, "first_k_dense_replace": 1, "moe_layer_freq": 2, "mlp_bias": true});
-    for config in [dense.clone(), with(json!({"mlp_bias": true, "head_dim": 128})), with(sparse), with(shared)] {
-        let read = |programs| Model::from_config_by("test", &config, programs, Images::None).unwrap();
-        let (recorded, by_hand) = (read(&programs), read(&none));
-        assert!(recorded.recorded.is_some() && by_hand.recorded.is_none(), "{config}");
-        let facts = |model: &Model| {
-            let layers: u64 = model.layers.iter().map(|run| run.count).sum();
-            let counts = (model.param_count(), model.active_param_count(), layers);
-            (counts, model.reading, model.max_position_embeddings, model.tie_word_embeddings)
-        };
-        assert_eq!(facts(&recorded), facts(&by_hand), "{config}");
+    let (h, vocab) = (1024, 32_000);
+    // Query and output, key and value with heads of 64 and their biases, two norms; a gated MLP.
+    let around = |query: u64, kv: u64| 2 * query * h + query + h + 2 * kv * (h + 1) + 2 * h;
+    let mlp = |inner: u64| 3 * inner * h;
+    let experts = |count: u64| count * mlp(704);
+    let total = |layers: u64| vocab * h + h + layers;
+    for (config, all, active) in [
+        (dense.clone(), 6 * (around(1024, 256) + mlp(2816)), None),
+        (
+            with(json!({"mlp_bias": true, "head_dim": 128})),
+            6 * (around(2048, 512) + mlp(2816) + 2 * 2816 + h),
+            None,
+        ),
+        (
+            with(sparse),
+            6 * (around(1024, 256) + experts(16) + 16 * h),
+            Some(6 * (around(1024, 256) + experts(4) + 16 * h)),
+        ),
+        // Mixtures at layers 2 and 4, whose shared experts are one MLP.
+        (
+            with(shared),
+            6 * around(1024, 256) + 4 * (mlp(2816) + 2 * 2816 + h) + 2 * (experts(16) + mlp(2 * 704) + 16 * h),
+            Some(6 * around(1024, 256) + 4 * (mlp(2816) + 2 * 2816 + h) + 2 * (experts(4) + mlp(2 * 704) + 16 * h)),
+        ),
+    ] {
+        let model = Model::from_config("test", &config).unwrap();
+        assert!(model.recorded.is_some() && model.reading == Reading::Generic, "{config}");
+        assert_eq!(model.param_count(), total(all), "{config}");
+        assert_eq!(model.active_param_count(), total(active.unwrap_or(all)), "{config}");
+        assert_eq!((model.num_hidden_layers(), model.tie_word_embeddings), (6, true), "{config}");
     }
 }
 
@@ -222,11 +241,13 @@ fn a_multimodal_config_is_read_for_its_text_part_with_a_note() {
     // Older Qwen2-VL files are flat.
     let flat = json!({"model_type": "qwen2_vl", "hidden_size": 1536, "num_attention_heads": 12,
                       "num_key_value_heads": 2, "intermediate_size": 8960, "num_hidden_layers": 28,
-                      "vocab_size": 151936, "tie_word_embeddings": true, "vision_config": {"depth": 32}});
-    let flat = read(&flat);
-    assert_eq!(flat.reading, Reading::Known);
-    assert_eq!(flat.notes, [Note::TextPart { of: "qwen2_vl".into() }]);
+                      "vocab_size": 151936, "tie_word_embeddings": true,
+                      "vision_config": {"depth": 32, "embed_dim": 1280, "num_heads": 16, "hidden_size": 1536}});
+    let mut flat = read(&flat);
+    assert_eq!((flat.reading, flat.notes.len()), (Reading::Known, 0));
+    assert_eq!(flat.param_count(), 2_208_985_600);
     // Qwen2-VL-2B has the language model of Qwen2-1.5B.
+    flat.idle.clear();
     assert_eq!(flat.param_count(), 1_543_714_304);
 
     // An omni model's thinker has a text part.

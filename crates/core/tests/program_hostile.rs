@@ -44,7 +44,7 @@ fn places(value: &Value, path: &str, found: &mut Vec<String>) {
 fn survives(program: &Value) -> bool {
     match Program::from_json(&program.to_string()) {
         Ok(read) => {
-            let plan = plan(Programs::none().with(read).before_families());
+            let plan = plan(Programs::none().with(read));
             if let Ok(job) = Job::resolve(&plan) {
                 let _ = memory::estimate(&job);
             }
@@ -129,7 +129,7 @@ fn a_program_of_an_older_format_says_that_it_is() {
 #[test]
 fn what_a_config_lacks_is_named() {
     let read = |config: Value| {
-        let programs = Programs::none().with(Program::from_json(&llama().to_string()).unwrap()).before_families();
+        let programs = Programs::none().with(Program::from_json(&llama().to_string()).unwrap());
         Model::from_config_by("llama", &config, &programs, Images::None)
     };
     // The class's defaults stand for what is not there.
@@ -152,12 +152,10 @@ fn a_program_that_is_listed_and_not_there_is_asked_for() {
     // Of a multimodal config the text part's.
     let nested = json!({"model_type": "some_vl", "text_config": {"model_type": "qwen3_next"}});
     assert_eq!(programs.missing(&nested), Some("qwen3_next"));
-    // A class that is written by hand needs none.
-    assert_eq!(programs.missing(&json!({"model_type": "llama"})), None);
-    assert_eq!(programs.before_families().missing(&json!({"model_type": "llama"})), Some("llama"));
+    assert_eq!(programs.missing(&json!({"model_type": "llama"})), Some("llama"));
     assert_eq!(programs.missing(&json!({"model_type": "unheard_of"})), None);
     // What a class takes its text part to be, where no part says it.
-    let text = Programs::none().listing(["qwen2_vl_text".to_owned()]).before_families();
+    let text = Programs::none().listing(["qwen2_vl_text".to_owned()]);
     let flat = json!({"model_type": "qwen2_vl", "hidden_size": 1536, "vision_config": {}});
     assert_eq!(text.missing(&flat), Some("qwen2_vl_text"));
     let unsaid = json!({"model_type": "qwen2_vl", "text_config": {"hidden_size": 1536}, "vision_config": {}});
@@ -166,8 +164,7 @@ fn a_program_that_is_listed_and_not_there_is_asked_for() {
     let guesses = Programs::none().listing(["unknown_mixture".to_owned(), "llama".to_owned()]);
     let mut config = json!({"model_type": "unheard_of", "hidden_size": 1024, "intermediate_size": 2816,
                             "num_hidden_layers": 4, "num_attention_heads": 16, "vocab_size": 32000});
-    assert_eq!(guesses.missing(&config), None);
-    assert_eq!(guesses.before_families().missing(&config), Some("llama"));
+    assert_eq!(guesses.missing(&config), Some("llama"));
     config["num_experts"] = json!(8);
     config["num_experts_per_tok"] = json!(2);
     assert_eq!(guesses.missing(&config), Some("unknown_mixture"));

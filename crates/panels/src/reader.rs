@@ -10,7 +10,8 @@ use crate::engine::{Engine, Turn};
 const MOST_TURNS: u32 = 200_000;
 
 /// Classes whose programs a reader of tests has fetched before.
-const FETCHED: &[&str] = &["cohere2", "phi"];
+pub(crate) const FETCHED: &[&str] =
+    &["cohere2", "deepseek_v3", "llama", "mistral", "phi", "qwen2", "qwen2_moe", "qwen3", "qwen3_moe"];
 
 /// The engine with the plan of `fragment`, of which the page has fetched these programs.
 pub(crate) fn opened(page: &str, fragment: &str, languages: &str) -> Engine {

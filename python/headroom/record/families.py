@@ -58,6 +58,9 @@ CLIP_336 = {
     "image_size": 336, "patch_size": 14, "projection_dim": 768,
 }
 
+# Qwen limits the layers from a number up, where a config wants that at all.
+QWEN_WINDOW = {"use_sliding_window": True, "sliding_window": 4096, "num_hidden_layers": 4, "max_window_layers": 2}
+
 # Classes whose defaults are not a checkpoint's, or leave out what its checkpoints have; several where checkpoints are of several kinds.
 CONFIGS = {
     "lfm2": {"layer_types": ["conv", "conv", "full_attention", "conv"], "num_hidden_layers": 4, "block_auto_adjust_ff_dim": True},
@@ -120,9 +123,14 @@ CONFIGS = {
         {"num_experts_per_tok": 6, "first_k_dense_replace": 1, "moe_intermediate_size": 1408},
         {"num_experts_per_tok": 6, "first_k_dense_replace": 1, "moe_intermediate_size": 1408, "q_lora_rank": None},
     ],
+    "qwen2": QWEN_WINDOW,
+    "qwen3": QWEN_WINDOW,
     # Experts in every so many layers, but for those that are listed: each layer's kind follows from both keys.
     "qwen2_moe": {"num_hidden_layers": 9, "decoder_sparse_step": 3, "mlp_only_layers": [4, 5]},
-    "qwen3_moe": {"num_hidden_layers": 9, "decoder_sparse_step": 3, "mlp_only_layers": [4, 5], "head_dim": 128},
+    "qwen3_moe": {
+        "num_hidden_layers": 9, "decoder_sparse_step": 3, "mlp_only_layers": [4, 5], "head_dim": 128, "use_sliding_window": True,
+        "sliding_window": 4096,
+    },
     # DeepSeek-V3, and Moonlight, whose queries have no latent vector.
     "deepseek_v3": [{}, {"q_lora_rank": None}],
     # Its config has a width of a head beside the class's keys.

@@ -80,7 +80,8 @@ fn read(
             if images == Images::Some {
                 break;
             }
-            idle = program::idle(&tower, part.fields(), &Assumptions::default())?;
+            // Of a tower that was not recorded the text part is read all the same, and a note says that the rest is not counted.
+            idle = program::idle(&tower, part.fields(), &Assumptions::default()).unwrap_or_default();
             ties = program::ties(&tower);
         } else if programs.find(model_type).is_some() {
             break;
@@ -105,10 +106,10 @@ fn read(
         return finish(model, (name, model_type, whole_type), Reading::Known, &whole);
     }
     let (class, fields) = families::guess(&part)?;
-    let model = match programs.find(class) {
-        Some(program) => program::read(&program, &fields, None, assumed)?,
-        None => families::generic(&part)?,
-    };
+    let program = programs.find(class).ok_or_else(|| {
+        ConfigError::new("model_type", "is of no known class, and the program of what would stand for it is not there")
+    })?;
+    let model = program::read(&program, &fields, None, assumed)?;
     finish(Model { idle, ..model }, (name, model_type, whole_type), Reading::Generic, &whole)
 }
 
@@ -124,7 +125,6 @@ fn finish(
     model.behaviour.flash_repeats_heads = families::flash_repeats_heads(model_type);
     model.behaviour.gathers_experts_at_once = families::gathers_experts_at_once(model_type);
     model.is_measured = families::is_measured(model_type);
-    model.behaviour.flash_repeats_heads = families::flash_repeats_heads(model_type);
     model.reading = reading;
     let has_tower = model.vision.is_some() || !model.idle.is_empty();
     if (model_type != whole_type || whole.has(TOWERS)) && !has_tower {

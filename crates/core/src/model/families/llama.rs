@@ -1,7 +1,6 @@
 //! Llama, and the shape that most decoders share with it: RMSNorm before attention and a gated MLP, three projections,
 //! rotary positions. Classes that keep the shape differ in biases, norms over q and k, windows or a mixture of experts.
 
-use crate::model::config::{Config, ConfigError};
 use crate::model::{Attention, FeedForward, Layer, Mlp, Model, QkNorm, Role};
 
 use super::blocks::{
@@ -9,7 +8,7 @@ use super::blocks::{
     two_norms,
 };
 use super::experts::Mixture;
-use super::figures::{Figures, LLAMA, Parts};
+use super::figures::{Figures, Parts};
 
 /// How a Llama-shaped class differs from Llama.
 #[derive(Debug, Default)]
@@ -66,13 +65,6 @@ fn layer(f: &Figures, shape: &Shape, attention: &Attention, mixture: Option<&Mix
     };
     modules.extend(two_norms(h));
     Layer { residual_dropout: shape.residual_dropout, ..pre_norm_layer(modules, attention, feed_forward) }
-}
-
-/// `llama`, and every model published under that class: Yi, DeepSeek-LLM, TinyLlama, SmolLM, Vicuna.
-pub(super) fn llama(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
-    let f = Figures::read(config, &LLAMA)?;
-    let bias = AttentionBias::all(config.flag(&["attention_bias"], false)?);
-    Ok(decoder(&f, &Shape { bias, mlp_bias: config.flag(&["mlp_bias"], false)?, ..Shape::default() }))
 }
 
 /// `window` where a layer slides.

@@ -1,4 +1,4 @@
-//! Mistral, its later generations with windows by layer, and Mixtral.
+//! Mixtral.
 
 use crate::model::behaviour::Behaviour;
 use crate::model::config::{Config, ConfigError, EXPERTS};
@@ -14,12 +14,6 @@ const MISTRAL: Defaults = Defaults {
     max_position_embeddings: Some(131_072),
     ..LLAMA
 };
-
-/// `mistral`: a window of 4,096 unless the config says otherwise.
-pub(super) fn mistral(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
-    let f = Figures::read(config, &MISTRAL)?;
-    Ok(decoder(&f, &Shape::windowed(&f, window(config, Some(4_096))?)))
-}
 
 /// `mixtral`.
 pub(super) fn mixtral(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {

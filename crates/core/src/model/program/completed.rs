@@ -98,6 +98,13 @@ impl Keys<'_> {
         Some(Json::Array((0..layers).map(|layer| name(layer, layers).into()).collect()))
     }
 
+    /// Whether a Qwen config limits attention to a window at all.
+    fn slides(&self) -> bool {
+        let said = |key: &str| self.said.get(key);
+        said("use_sliding_window").and_then(Json::as_bool) == Some(true)
+            && said("sliding_window").is_none_or(|window| !window.is_null())
+    }
+
     /// Full attention in every `nth` layer, counted from 1; of 0 in none.
     fn full_every(&self, nth: u64) -> Option<Json> {
         self.each(|layer, _| if (layer + 1).is_multiple_of(nth) { FULL } else { SLIDING })
@@ -139,6 +146,13 @@ const LINEAR: &str = "linear_attention";
 /// Rules in the order in which the classes go: a later one may read what an earlier one made.
 static RULES: &[Rule] = &[
     rule(&["gpt_oss", "gemma2"], "layer_types", |keys| keys.full_every(2)),
+    // Windows are off unless `use_sliding_window`, whatever a file says of their length.
+    rule(&["qwen2", "qwen3"], "layer_types", |keys| {
+        let first = if keys.slides() { keys.number("max_window_layers").unwrap_or(28) } else { u64::MAX };
+        keys.each(|layer, _| if layer < first { FULL } else { SLIDING })
+    }),
+    rule(&["qwen2", "qwen3", "qwen3_moe"], "sliding_window", |keys| keys.slides().then(|| 4_096.into())),
+    renamed(&["qwen3_moe"], "sliding_window", |keys| (!keys.slides()).then_some(Json::Null)),
     rule(&["gemma3_text"], "layer_types", |keys| keys.full_every(keys.period(6))),
     rule(&["olmo3"], "layer_types", |keys| keys.full_every(4)),
     rule(&["cohere2"], "layer_types", |keys| keys.full_every(keys.period(4))),

@@ -63,6 +63,13 @@ impl<'a> Figures<'a> {
         flags.filter_map(|(key, _)| Some((key.as_str(), self.given(key)?)))
     }
 
+    /// Keys that the class has rates of dropout under.
+    pub(super) fn rates(&self) -> impl Iterator<Item = &'a str> {
+        let is_rate = |key: &str| key.contains("dropout") || key.ends_with("pdrop");
+        let rates = self.program.defaults.iter().filter(move |(key, default)| is_rate(key) && default.is_number());
+        rates.map(|(key, _)| key.as_str())
+    }
+
     /// What the whole config says under `key`.
     pub(super) fn whole_value(&self, key: &str) -> Option<&'a Json> {
         self.fields.get(key).filter(|value| !value.is_null())
@@ -90,6 +97,7 @@ impl<'a> Figures<'a> {
         if let (None, Some((_, expression))) = (self.given(key), derived)
             && let Some(value) = self.expression(expression, Some(key), depth + 1)?
         {
+            self.assumed.note(key, value.to_string());
             return Ok(Some(value));
         }
         if key == WINDOW && self.is_null(key) {
@@ -109,7 +117,7 @@ impl<'a> Figures<'a> {
     }
 
     /// Whether the config says null: its class takes that as none, whatever it takes a key to be that is not there.
-    fn is_null(&self, key: &str) -> bool {
+    pub(super) fn is_null(&self, key: &str) -> bool {
         let said = self.text.and_then(|text| text.get(key)).or_else(|| self.fields.get(key));
         said.is_some_and(Json::is_null)
     }
@@ -195,6 +203,25 @@ impl<'a> Figures<'a> {
         i <= super::LENGTH || is_of_batch(name) || is_source
     }
 
+    /// The first of `keys` that does not divide what a size divides by it.
+    pub(super) fn indivisible(&self, keys: &[&str], values: &[Option<f64>]) -> Found<Option<&'a str>> {
+        let derived = self.program.derived.iter().filter(|(key, _)| self.given(key).is_none());
+        let sizes = || self.program.dims.iter().map(|dim| &dim.size).chain(derived.clone().map(|(_, size)| size));
+        for (i, name) in self.program.names.list().iter().enumerate().filter(|(_, name)| keys.contains(&name.as_str())) {
+            // Of a width that follows from it no size says it.
+            let mut values = values.to_vec();
+            for (value, key) in values.iter_mut().zip(self.program.names.list()) {
+                if value.is_none() && derived.clone().any(|(_, size)| size.names(i)) && !is_of_batch(key) {
+                    *value = self.optional(key)?;
+                }
+            }
+            if sizes().any(|size| size.leaves_remainder(i, &values)) {
+                return Ok(Some(name));
+            }
+        }
+        Ok(None)
+    }
+
     /// The same, none where the config lacks what one needs.
     pub(super) fn known_values(&self) -> Found<Vec<Option<f64>>> {
         let names = self.program.names.list().iter().enumerate();
@@ -217,9 +244,12 @@ impl<'a> Figures<'a> {
         // What the config says goes first, under whatever name.
         let said = LAYERS.iter().filter(|key| self.given(key).is_some());
         for key in said.chain(LAYERS) {
-            if let Some(count) = self.optional(key)? {
+            let why = || ConfigError::new(*key, format!("must be a whole number from 1 to {MOST_LAYERS}"));
+            if self.given(key).is_some_and(|said| !said.is_number()) {
+                return Err(why());
+            }
+            if let Some(count) = self.optional(key).map_err(|_| why())? {
                 let whole = Some(count).filter(|count| (1.0..=MOST_LAYERS).contains(count) && count.fract() == 0.0);
-                let why = || ConfigError::new(*key, format!("must be a whole number from 1 to {MOST_LAYERS}"));
                 return whole.map(|count| count as usize).ok_or_else(why);
             }
         }

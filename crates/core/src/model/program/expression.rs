@@ -95,6 +95,15 @@ impl Expression {
         (value.is_finite() && value.abs() <= LARGEST).then_some(value)
     }
 
+    /// Whether something within it that is divided by `name` leaves a remainder.
+    pub(super) fn leaves_remainder(&self, name: usize, values: &[Option<f64>]) -> bool {
+        let Self::Of(operation, sides) = self else { return false };
+        let [divided, by] = &**sides;
+        let is_it = *operation == Operation::Divide && *by == Self::Name(name);
+        let rest = || Some(divided.value(values)? % by.value(values)?);
+        is_it && rest().is_some_and(|rest| rest != 0.0) || sides.iter().any(|side| side.leaves_remainder(name, values))
+    }
+
     /// Whether it names `name`.
     pub(super) fn names(&self, name: usize) -> bool {
         match self {

@@ -83,6 +83,7 @@ pub(in crate::model) fn read(
     let figures = Figures::new(program, fields, assumed);
     sound::check(&figures)?;
     let values = figures.values()?;
+    sound::check_heads(&figures, &values)?;
     let blocks = figures.blocks()?;
     let mut runs: Vec<(usize, ModelPart, u64)> = Vec::new();
     for (block, part) in &blocks {
@@ -118,7 +119,7 @@ pub(in crate::model) fn read(
         Some(LayerRun { count: *count, kind: first(*block), layer })
     });
     let layers: Vec<LayerRun> = layers.collect();
-    sound::check_activation(fields, &layers)?;
+    sound::check_activation(&figures, fields, &layers)?;
     let embeddings = outside(&facts, &program.before.modules, true);
     let tables = embeddings.iter().find(|module| module.role == Role::TokenEmbedding);
     let Some(ModuleKind::Embedding { rows, width }) = tables.map(|module| module.kind.clone()) else {

@@ -46,6 +46,14 @@ pub(super) fn check(figures: &Figures<'_>) -> Result<(), Box<ConfigError>> {
             return Err(ConfigError::new(key, "must be true or false"));
         }
     }
+    for key in figures.rates() {
+        figures.drops_out(key)?;
+    }
+    // Qwen's windows are off by default, and some of its classes were recorded without them.
+    let is_on = figures.given("use_sliding_window").and_then(Json::as_bool) == Some(true);
+    if is_on && figures.given("sliding_window").is_some() && !figures.keys_of_sizes().any(|key| key == "sliding_window") {
+        return Err(ConfigError::new("use_sliding_window", "was not recorded for this class: record the model anew"));
+    }
     let named = |keys: &'static [&'static str]| {
         let found = keys
             .iter()
@@ -64,6 +72,11 @@ pub(super) fn check(figures: &Figures<'_>) -> Result<(), Box<ConfigError>> {
         };
         return Err(ConfigError::new(part, why));
     }
+    if let Some((key, _)) = EXPERTS.iter().filter_map(|key| Some((key, figures.default_of(key)?))).find(|(key, default)| {
+        figures.is_null(key) && default.as_u64().is_some_and(|experts| experts > 0)
+    }) {
+        return Err(ConfigError::new(*key, "is null, which the class cannot read: write how many experts a layer has"));
+    }
     if let (Some((_, experts)), Some((key, visited))) = (named(EXPERTS), named(EXPERTS_PER_TOKEN))
         && visited > experts.max(1.0)
     {
@@ -71,6 +84,15 @@ pub(super) fn check(figures: &Figures<'_>) -> Result<(), Box<ConfigError>> {
         return Err(ConfigError::new(key, why));
     }
     Ok(())
+}
+
+/// Checks that the number of heads divides what the class divides by it: the width of a head that no key says.
+///
+/// # Errors
+/// Names the number of heads.
+pub(super) fn check_heads(figures: &Figures<'_>, values: &[Option<f64>]) -> Result<(), Box<ConfigError>> {
+    let why = "must divide the width that the class makes heads of (hidden_size); correct one of them";
+    figures.indivisible(HEADS, values)?.map_or(Ok(()), |key| Err(ConfigError::new(key, why)))
 }
 
 /// A size is a whole number; those that every model has are at least 1.
@@ -93,13 +115,28 @@ fn whole(figures: &Figures<'_>, key: &str, said: &Json) -> Result<(), Box<Config
 ///
 /// # Errors
 /// Names the key of the activation function.
-pub(super) fn check_activation(fields: &Map<String, Json>, layers: &[LayerRun]) -> Result<(), Box<ConfigError>> {
+pub(super) fn check_activation(figures: &Figures<'_>, fields: &Map<String, Json>, layers: &[LayerRun]) -> Result<(), Box<ConfigError>> {
     let assumed = Assumptions::default();
     let config = Config::of(fields, &assumed);
     let Some(key) = ACTIVATION.iter().find(|key| config.has(&[**key])) else { return Ok(()) };
-    config.text(&[*key])?;
-    // Others are single kernels too, or a class's own.
-    let Ok(wanted) = config.activation(&[*key], "silu") else { return Ok(()) };
+    let own = figures.default_of(key).and_then(Json::as_str);
+    // Single kernels too, or a class's own.
+    const OTHERS: &[&str] = &[
+        "gelu_10",
+        "gelu_accurate",
+        "gelu_python",
+        "gelu_python_tanh",
+        "laplace",
+        "leaky_relu",
+        "linear",
+        "prelu",
+        "relu6",
+        "xielu",
+    ];
+    if config.text(&[*key])?.is_some_and(|name| OTHERS.contains(&name) || own == Some(name)) {
+        return Ok(());
+    }
+    let wanted = config.activation(&[*key], "silu")?;
     let of = |run: &LayerRun| match &run.layer.feed_forward {
         FeedForward::Dense(mlp) => (mlp.intermediate_size > 0).then_some(mlp.activation),
         FeedForward::Experts(experts) => Some(experts.expert.activation),

@@ -216,7 +216,7 @@ fn told(engine: &mut Engine) -> (Vec<Answer>, Node) {
 
 #[test]
 fn a_bar_becomes_the_plan_and_keeps_the_focus() {
-    let mut engine = Engine::new("https://here.example/", "v=1&num_gpus=8&tab=compare", "en");
+    let mut engine = crate::reader::opened("https://here.example/", "v=1&num_gpus=8&tab=compare", "en");
     engine.go_on();
     let does = |engine: &mut Engine, action: &str, value: &str| {
         engine.take(&[Event { action: action.to_owned(), value: value.to_owned() }]);
