@@ -16,6 +16,7 @@ def prepare():
 
     torch._VF.dropout = dropout(torch._VF.dropout)
     torch.Tensor.to = cast(torch.Tensor.to)
+    torch.Tensor.type = cast(torch.Tensor.type)
     torch.autograd.Function.apply = classmethod(known(vars(torch.autograd.Function)["apply"]))
     library = getattr(registered, "_meta_lib_dont_use_me_use_register_meta", None)
     if library is None or not hasattr(library, "_destroy"):
@@ -48,7 +49,7 @@ def dropout(decomposed):
 
 
 def cast(to):
-    """`x.to(dtype)` of an `x` in 16 bits that has the dtype gives `x` back and runs nothing. Under autocast the same line may cast: what
+    """`x.to(dtype)`, or `x.type(dtype)`, of an `x` in 16 bits that has the dtype gives `x` back and runs nothing. Under autocast the same line may cast: what
     sums in fp32 (a mixture's experts) goes back to the dtype of the hidden states. So it is recorded as the operator that it is then;
     a program's cast to the dtype that a tensor has is none. Not within a function of Python (`torch.autograd.Function`), which has
     one node for all that it runs: what it gives back is what its kernel made, and no cast of it."""

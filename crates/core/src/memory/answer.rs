@@ -305,7 +305,12 @@ fn notes(job: &Job, step: &program::Step, host: &[HostAllocation]) -> Vec<Note> 
         }
     }
     let is_eager = job.attention == AttentionKernel::Eager;
-    if plan.attn_implementation.name() == "sdpa" && !model.behaviour.supports_sdpa && is_eager {
+    let is_refused = match plan.attn_implementation.name() {
+        "sdpa" => !model.behaviour.supports_sdpa,
+        "eager" => false,
+        _ => model.behaviour.attends_by_itself,
+    };
+    if is_refused && is_eager {
         notes.push(Note::EagerOnly { model_type: model_type.clone() });
     }
     let unmatched = unmatched_targets(plan, model);

@@ -8,6 +8,8 @@
 pub struct Behaviour {
     /// Whether the class can hand attention to `scaled_dot_product_attention` (`_supports_sdpa`); otherwise it runs eagerly.
     pub supports_sdpa: bool,
+    /// Attention is in operators of the class's own, whatever implementation is asked for.
+    pub attends_by_itself: bool,
     /// Attention gets a mask whether or not anything is padded.
     pub always_masks: bool,
     /// Shared key and value heads are broadcast, never written once for each query head.
@@ -46,6 +48,7 @@ impl Default for Behaviour {
     fn default() -> Self {
         Self {
             supports_sdpa: true,
+            attends_by_itself: false,
             always_masks: false,
             broadcasts_shared_heads: false,
             softmax_in_fp32: true,

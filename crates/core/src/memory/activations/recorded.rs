@@ -345,7 +345,7 @@ impl<'a> Runner<'a> {
         let setting = Setting {
             tape: &self.context.tape,
             shapes: &shapes,
-            model: if is_cast { origin.unwrap_or(model) } else { model },
+            model: if is_cast { origin.or_else(|| self.of_probabilities(op)).unwrap_or(model) } else { model },
             wide_results: wide,
         };
         let references: Vec<&Tensor> = inputs.iter().collect();

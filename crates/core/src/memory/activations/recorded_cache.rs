@@ -18,7 +18,10 @@ impl Runner<'_> {
             return;
         };
         let (sizes, shapes) = context.sizes_with_keys(&self.block.of, attended_with(&held, context.attended));
-        let operators = self.code.repeated_heads().into_iter().flatten().collect();
+        // Heads that the class leaves to `matmul` to repeat (modeling_falcon.py `FalconAttention.forward`).
+        let is_shared = |(of, [expanded, ..]): &(usize, [usize; 3])| self.elements(*of) != self.elements(*expanded);
+        let expanded = self.code.expanded_heads().into_iter().filter(is_shared).flat_map(|(_, chain)| chain);
+        let operators = self.code.repeated_heads().into_iter().flatten().chain(expanded).collect();
         self.sizes = sizes;
         self.of_cached_keys = Some(OfCachedKeys { operators, shapes });
     }

@@ -45,6 +45,15 @@ impl Runner<'_> {
         wide
     }
 
+    /// dtype that a cast takes of values, right behind a softmax that autocast has run in fp32: a projection has made these in 16 bits
+    /// (modeling_gpt2.py `eager_attention_forward`, `attn_weights.type(value.dtype)`).
+    pub(super) fn of_probabilities(&self, op: &Op) -> Option<ElementType> {
+        let Some(Value::Numbered(read)) = op.inputs.first() else { return None };
+        let is_softmax = |made: &&Op| made.first == *read && made.is_softmax();
+        let runs_wide = *self.context.autocast.borrow() && self.code.ops.iter().any(|made| is_softmax(&made));
+        runs_wide.then_some(self.context.half)
+    }
+
     /// dtype of zeros in the place of a position bias: that of queries (modeling_t5.py `T5Attention.forward`), which a projection
     /// under autocast has made in 16 bits.
     pub(super) fn bias_of_zeros(&self, op: &Op) -> Option<ElementType> {

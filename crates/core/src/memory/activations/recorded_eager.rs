@@ -27,7 +27,7 @@ impl Runner<'_> {
     }
 
     /// Elements of what an operator makes.
-    fn elements(&self, made: usize) -> Option<u64> {
+    pub(super) fn elements(&self, made: usize) -> Option<u64> {
         let op = self.code.ops.iter().find(|op| op.first == made)?;
         let Action::Operator(operator) = &op.action else { return None };
         operator.outputs.first().map(|output| self.sizes.shape(output.shape).elements())

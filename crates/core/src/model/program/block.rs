@@ -312,6 +312,23 @@ impl Code {
         of_attention.filter_map(chain).collect()
     }
 
+    /// What `matmul` makes of each of its tensors of heads: `expand`, a copy where heads share one, and its view; with what is expanded.
+    pub(crate) fn expanded_heads(&self) -> Vec<(usize, [usize; 3])> {
+        let next = |of: &Op, sign: Sign| {
+            let reads = |op: &&Op| op.sign == sign && op.inputs.as_slice() == [Value::Numbered(of.first)];
+            self.ops.iter().find(reads)
+        };
+        let chain = |expanded: &Op| {
+            let copied = next(expanded, Sign::CopyForMatmul)?;
+            let seen = next(copied, Sign::View)?;
+            match *expanded.inputs.as_slice() {
+                [Value::Numbered(of)] => Some((of, [expanded.first, copied.first, seen.first])),
+                _ => None,
+            }
+        };
+        self.ops.iter().filter(|op| op.sign == Sign::Expand).filter_map(chain).collect()
+    }
+
     /// Casts whose result a softmax alone reads.
     pub(crate) fn upcasts_for_softmax(&self) -> Vec<usize> {
         let is_read = |of: usize| {

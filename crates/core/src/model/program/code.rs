@@ -261,7 +261,8 @@ impl<'a> Builder<'a> {
         };
         self.reads_lists(&action, &inputs)?;
         let frees = self.numbered(frees, module)?;
-        let cast = autocast(&function.name);
+        let class = module.and_then(|module| self.modules.get(module)).map_or("", |owner| owner.class.as_str());
+        let cast = autocast(&function.name, class);
         let (region, sign) = (Region::Other, Sign::of(&function.name));
         let rate = function.rate.clone();
         Ok(Op { action, module, inputs, first, frees, cast, region, sign, kept, rate })
@@ -301,8 +302,12 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// What torch.autocast does to an operator (aten/src/ATen/autocast_mode.h).
-fn autocast(name: &str) -> Autocast {
+/// Norms that turn autocast off for themselves and cast what they read to its dtype (transformers 5.23 modeling_nemotron.py
+/// `NemotronLayerNorm1P.forward`, `_cast_if_autocast_enabled`).
+const LOWERED_NORMS: &[&str] = &["NemotronLayerNorm1P"];
+
+/// What torch.autocast does to an operator (aten/src/ATen/autocast_mode.h) of a module of `class`.
+fn autocast(name: &str, class: &str) -> Autocast {
     const LOWER: &[&str] = &["mm", "bmm", "addmm", "baddbmm", "addbmm", "mv", "convolution", "_convolution", "prelu"];
     const WIDE: &[&str] = &[
         "pow",
@@ -332,7 +337,8 @@ fn autocast(name: &str) -> Autocast {
     ];
     const WIDE_RESULT: &[&str] = &["sum", "prod", "cumsum", "cumprod"];
     let base = name.split('.').next().unwrap_or(name);
-    if LOWER.contains(&base) {
+    let is_lowered = base == "native_layer_norm" && LOWERED_NORMS.contains(&class);
+    if LOWER.contains(&base) || is_lowered {
         Autocast::Lower
     } else if WIDE.contains(&base) {
         Autocast::Wide

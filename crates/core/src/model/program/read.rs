@@ -190,6 +190,7 @@ pub(in crate::model) fn read(
         behaviour: Behaviour {
             has_pooler: program.head.pooler,
             classifies_pooled: program.head.classifies == Classifies::Pooled,
+            attends_by_itself: attends_by_itself(program),
             ..if is_eager_alone(program) { Behaviour::eager_only() } else { Behaviour::default() }
         },
         is_measured: false,
@@ -340,7 +341,12 @@ fn outside(facts: &Facts<'_>, owners: &[Owner], before: bool) -> Vec<Module> {
 
 /// Whether the class was recorded with eager attention because it runs no other: masks are added by its own operators.
 fn is_eager_alone(program: &Program) -> bool {
-    program.takes_masks() && !program.attends() || !program.supports_sdpa
+    attends_by_itself(program) || !program.supports_sdpa
+}
+
+/// Whether no operator hands attention to a kernel.
+fn attends_by_itself(program: &Program) -> bool {
+    program.takes_masks() && !program.attends()
 }
 
 /// Keys, and parts of a config, that give parameters and are not set.

@@ -24,6 +24,8 @@ pub(super) enum Sign {
     Expand,
     /// A copy of what does not lie in one piece.
     Copy,
+    /// The same, as `matmul` makes it of heads.
+    CopyForMatmul,
     /// The same elements in another shape.
     View,
     /// A cast.
@@ -48,6 +50,7 @@ impl Sign {
             "unsqueeze" => Self::Unsqueeze,
             "expand" => Self::Expand,
             "clone" => Self::Copy,
+            "reshape" => Self::CopyForMatmul,
             "view" | "_unsafe_view" => Self::View,
             "_to_copy" => Self::Cast,
             "_softmax" => Self::Softmax,
