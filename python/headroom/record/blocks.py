@@ -10,6 +10,9 @@ from .model import LINEAR_BY_HAND, EndsHere, Run
 from .nodes import attach, changes_view, copies_slices, describe, dtype_code, exact_code, gradients, saved_tensors, template_of
 from .trace import key_of
 
+# Under which name a layer gives what only its caller holds.
+OUTPUTS = "outputs"
+
 
 class Recording:
     """Both runs of a model, operator by operator side by side."""
@@ -342,7 +345,17 @@ class Block:
             kept = number == self.last and following is not None and any(isinstance(r, int) and r > following for r in readers.get(number, ()))
             if (used or outlives) and (number != self.last or kept):
                 given[self.recording.scope.setdefault(number, f"g{len(self.recording.scope)}")] = number
+        for i, number in enumerate(sorted(self.held_by_caller() - set(given.values()))):
+            given[f"{OUTPUTS}{i or ''}"] = number
         return given
+
+    def held_by_caller(self):
+        """What nothing reads any more and the model's loop holds beside the hidden states until the next layer has returned
+        (modeling_bloom.py `outputs = block(...)`: attention's weights)."""
+        if not isinstance(self.place, int) or not self.ops_at:
+            return set()
+        later = {n for op in self.trace.ops[self.ops_at[-1] + 1 :] for n, _ in op.freed}
+        return {n for n in later if n in self.made and n != self.last and self.trace.values[n].origin[0] == "op"}
 
     def following(self):
         """The layer that runs next."""
