@@ -244,8 +244,14 @@ impl Builder<'_> {
                     heads.language.norms.push(self.norm(module, NormKind::LayerNorm, outside));
                 }
                 ModuleKind::Embedding { .. } | ModuleKind::Tensors { .. } => {
+                    let before = self.built.trainable.len();
                     let others = self.tensors(module, Term::HeadWeights, outside);
-                    heads.language.bias = others.first().filter(|_| model.recorded.is_some()).cloned();
+                    // Beside a head that has its own bias nothing reads it.
+                    let is_read = heads.language.projections.is_empty();
+                    heads.language.bias = others.first().filter(|_| is_read && model.recorded.is_some()).cloned();
+                    if !is_read && model.recorded.is_some() {
+                        self.leave_untouched(before);
+                    }
                     self.built.held.extend(others);
                 }
             }

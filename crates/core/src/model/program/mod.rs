@@ -142,6 +142,8 @@ struct Head {
     name: String,
     /// Where it hangs on a key, that key is true or false.
     bias: Stated,
+    /// The module whose parameter the bias is where the head is the token embedding; where it is not, that is a parameter that nothing reads.
+    bias_of: Option<String>,
     /// Whether logits go through tanh.
     softcaps: Stated,
     scales: bool,

@@ -140,10 +140,12 @@ pub(in crate::model) fn read(
         vec![Module { name: program.head.name.clone(), role: Role::Head, kind, part: ModelPart::LanguageModel }]
     };
     // A head that is the token embedding may have a bias of its own.
-    let bias = || {
+    let bias = |role| {
         let kind = ModuleKind::Tensors { shapes: vec![("bias".to_owned(), vec![rows])] };
-        vec![Module { name: program.head.name.clone(), role: Role::Head, kind, part: ModelPart::LanguageModel }]
+        let name = program.head.bias_of.as_ref().unwrap_or(&program.head.name).clone();
+        Module { name, role, kind, part: ModelPart::LanguageModel }
     };
+    let unread = || program.head.bias_of.is_some().then(|| bias(Role::Other));
     // A decoder may read images without causality in some layers, and what stands behind a tower in all (PaliGemma's prefix).
     let own = program.stacks.last().map(|stack| &stack.kinds);
     let text = own.into_iter().flatten().filter_map(|(_, block)| program.layers.get(*block));
@@ -177,8 +179,8 @@ pub(in crate::model) fn read(
         layers,
         final_modules: outside(&facts, &program.after.modules, false),
         head: match (ties, has_bias) {
-            (false, _) => head(),
-            (true, true) => bias(),
+            (false, _) => head().into_iter().chain(unread()).collect(),
+            (true, true) => vec![bias(Role::Head)],
             (true, false) => Vec::new(),
         },
         final_logit_softcapping: match &program.head.softcaps {
