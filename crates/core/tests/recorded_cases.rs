@@ -67,12 +67,10 @@ const BY_HAND: &[(&str, f64)] = &[
     ("baichuan7-full-eager", 0.0213),
     ("baichuan7-lora-gc", 0.0158),
     ("baichuan7-qlora-gc", 0.0096),
-    ("bert-classification-full", 0.0014),
     ("chatglm-full", 0.0475),
     ("chatglm-full-eager", 0.0344),
     ("chatglm-lora-gc", 0.0057),
     ("ernie4_5-full", 0.0011),
-    ("falcon-40b-lora", 0.0079),
     ("internlm-full", 0.0232),
     ("internlm-full-eager", 0.0191),
     ("internlm-lora-gc", 0.0105),
@@ -88,8 +86,6 @@ const BY_HAND: &[(&str, f64)] = &[
     ("mllama_text-lora", 0.1137),
     ("mllama_text-lora-gc", 0.0083),
     ("mllama_text-qlora-gc", 0.0140),
-    ("opt-full", 0.0013),
-    ("roberta-classification-full", 0.0025),
 ];
 
 fn root() -> PathBuf {

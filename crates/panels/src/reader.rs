@@ -10,7 +10,7 @@ use crate::engine::{Engine, Turn};
 const MOST_TURNS: u32 = 200_000;
 
 /// Classes whose programs a reader of tests has fetched before.
-const FETCHED: &[&str] = &["cohere2", "phi"];
+const FETCHED: &[&str] = &["bert", "cohere2", "gpt2", "phi"];
 
 /// The engine with the plan of `fragment`, of which the page has fetched these programs.
 pub(crate) fn opened(page: &str, fragment: &str, languages: &str) -> Engine {

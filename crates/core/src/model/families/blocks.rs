@@ -16,16 +16,6 @@ pub(super) fn linear(name: impl Into<String>, role: Role, d_in: u64, d_out: u64,
     }
 }
 
-/// GPT-2's `Conv1D`: a linear layer whose weight is stored d_in x d_out, always with a bias.
-pub(super) fn conv1d(name: impl Into<String>, role: Role, d_in: u64, d_out: u64) -> Module {
-    Module {
-        name: name.into(),
-        role,
-        kind: ModuleKind::Linear { d_in, d_out, bias: true, conv1d: true },
-        part: ModelPart::LanguageModel,
-    }
-}
-
 pub(super) fn embedding(name: impl Into<String>, role: Role, rows: u64, width: u64) -> Module {
     Module { name: name.into(), role, kind: ModuleKind::Embedding { rows, width }, part: ModelPart::LanguageModel }
 }
@@ -46,16 +36,6 @@ pub(super) fn layer_norm(name: impl Into<String>, role: Role, width: u64) -> Mod
         name: name.into(),
         role,
         kind: ModuleKind::Norm { width, weight: true, bias: true },
-        part: ModelPart::LanguageModel,
-    }
-}
-
-/// A norm that computes but owns nothing (OLMo).
-pub(super) fn bare_norm(name: impl Into<String>, role: Role, width: u64) -> Module {
-    Module {
-        name: name.into(),
-        role,
-        kind: ModuleKind::Norm { width, weight: false, bias: false },
         part: ModelPart::LanguageModel,
     }
 }
@@ -145,11 +125,6 @@ pub(super) fn fused_gated_mlp(hidden: u64, inner: u64) -> Vec<Module> {
     ]
 }
 
-/// Up and down projections under the names the class gives them.
-pub(super) fn plain_mlp(up: &str, down: &str, hidden: u64, inner: u64, bias: bool) -> Vec<Module> {
-    vec![linear(up, Role::Up, hidden, inner, bias), linear(down, Role::Down, inner, hidden, bias)]
-}
-
 impl Mlp {
     /// SwiGLU and its like with separate projections.
     pub(super) fn gated(intermediate_size: u64, activation: Activation) -> Self {
@@ -159,11 +134,6 @@ impl Mlp {
     /// SwiGLU and its like with one projection for gate and up.
     pub(super) fn fused(intermediate_size: u64, activation: Activation) -> Self {
         Self { intermediate_size, gated: true, fused_gate_up: true, activation }
-    }
-
-    /// One up projection.
-    pub(super) fn plain(intermediate_size: u64, activation: Activation) -> Self {
-        Self { intermediate_size, gated: false, fused_gate_up: false, activation }
     }
 }
 

@@ -147,14 +147,13 @@ impl Figures {
 
     /// The decoder around these figures: token embedding, layers, head; the flags that few classes set left off.
     pub(super) fn model(&self, parts: Parts) -> Model {
-        let width = parts.embedding_width.unwrap_or(self.hidden_size);
+        let width = self.hidden_size;
         let head = if self.tie_word_embeddings {
             Vec::new()
         } else {
-            vec![linear(parts.head, Role::Head, width, self.vocab_size, parts.head_bias)]
+            vec![linear(parts.head, Role::Head, width, self.vocab_size, false)]
         };
-        let mut embeddings = vec![embedding(parts.token_embedding, Role::TokenEmbedding, self.vocab_size, width)];
-        embeddings.extend(parts.further_embeddings);
+        let embeddings = vec![embedding(parts.token_embedding, Role::TokenEmbedding, self.vocab_size, width)];
         Model {
             name: String::new(),
             model_type: String::new(),
@@ -197,27 +196,14 @@ impl Figures {
 #[derive(Debug)]
 pub(super) struct Parts {
     pub(super) token_embedding: &'static str,
-    /// Width of the token embedding, where it is not the hidden size.
-    pub(super) embedding_width: Option<u64>,
-    /// Modules between the token embedding and the first layer.
-    pub(super) further_embeddings: Vec<Module>,
     pub(super) layers: Vec<LayerRun>,
     pub(super) final_modules: Vec<Module>,
     pub(super) head: &'static str,
-    pub(super) head_bias: bool,
 }
 
 impl Default for Parts {
     fn default() -> Self {
-        Self {
-            token_embedding: "embed_tokens",
-            embedding_width: None,
-            further_embeddings: Vec::new(),
-            layers: Vec::new(),
-            final_modules: Vec::new(),
-            head: "lm_head",
-            head_bias: false,
-        }
+        Self { token_embedding: "embed_tokens", layers: Vec::new(), final_modules: Vec::new(), head: "lm_head" }
     }
 }
 

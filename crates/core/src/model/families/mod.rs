@@ -9,25 +9,17 @@
 //! written anew by `tests/models/list_parameters.py`.
 
 mod blocks;
-mod bloom;
 mod deepseek;
-mod encoder;
 mod experts;
-mod falcon;
 mod figures;
 mod gemma;
 mod generic;
 mod glm;
-mod gpt;
-mod gpt_neox;
 mod gpt_oss;
 mod llama;
 mod mistral;
-mod nemotron;
-mod opt;
 mod phi;
 mod qwen;
-mod stablelm;
 
 pub(super) use generic::{generic, guess};
 
@@ -207,25 +199,16 @@ pub(super) fn is_measured(model_type: &str) -> bool {
 /// Every `model_type` that is known, with its reader, in order.
 const READERS: &[(&str, Reader)] = &[
     ("Yi", llama::llama),
-    ("bert", encoder::bert),
-    ("bloom", bloom::bloom),
-    ("camembert", encoder::roberta),
     ("chatglm", glm::chatglm),
     ("deepseek_v2", deepseek::deepseek_v2),
     ("deepseek_v3", deepseek::deepseek_v3),
-    ("distilbert", encoder::distilbert),
-    ("falcon", falcon::falcon),
     ("gemma2", gemma::gemma2),
     ("gemma3_text", gemma::gemma3),
-    ("gpt2", gpt::gpt2),
-    ("gpt_neox", gpt_neox::gpt_neox),
     ("gpt_oss", gpt_oss::gpt_oss),
     ("kimi_k2", deepseek::deepseek_v3),
     ("llama", llama::llama),
     ("mistral", mistral::mistral),
     ("mixtral", mistral::mixtral),
-    ("nemotron", nemotron::nemotron),
-    ("opt", opt::opt),
     ("phi3", phi::phi3),
     ("phi3_v", phi::phi3),
     ("qwen2", qwen::qwen2),
@@ -238,9 +221,6 @@ const READERS: &[(&str, Reader)] = &[
     ("qwen3", qwen::qwen3),
     ("qwen3_moe", qwen::qwen3_moe),
     ("qwen3_vl_text", qwen::qwen3),
-    ("roberta", encoder::roberta),
-    ("xlm-roberta", encoder::roberta),
-    ("stablelm", stablelm::stablelm),
 ];
 
 /// The reader for `model_type`, if the class is known.
