@@ -16,6 +16,7 @@ def prepare():
 
     torch._VF.dropout = dropout(torch._VF.dropout)
     torch.Tensor.to = cast(torch.Tensor.to)
+    torch.nn.functional.softmax = softmax(torch.nn.functional.softmax)
     torch.autograd.Function.apply = classmethod(known(vars(torch.autograd.Function)["apply"]))
     library = getattr(registered, "_meta_lib_dont_use_me_use_register_meta", None)
     if library is None or not hasattr(library, "_destroy"):
@@ -61,6 +62,23 @@ def cast(to):
         # To a device alone nothing is ever cast.
         asks = any(isinstance(one, (torch.dtype, torch.Tensor)) for one in (*arguments, *keywords.values()))
         return torch.ops.aten._to_copy(x, dtype=x.dtype) if asks else out
+
+    return call
+
+
+def softmax(real):
+    """One whose caller says the dtype that its tensor has: autocast leaves it as it is, where it runs any other in fp32
+    (aten/src/ATen/autocast_mode.h `fp32_set_opt_dtype`). It is recorded under a name of its own."""
+
+    def call(x, *arguments, **keywords):
+        mode = current_mode()
+        if keywords.get("dtype") != x.dtype or not isinstance(mode, Trace):
+            return real(x, *arguments, **keywords)
+        mode.says_dtype = True
+        try:
+            return real(x, *arguments, **keywords)
+        finally:
+            mode.says_dtype = False
 
     return call
 

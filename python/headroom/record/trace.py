@@ -83,6 +83,8 @@ class Trace(TorchDispatchMode):
         self.quiet = 0
         # functions of Python (`torch.autograd.Function`) that run
         self.functions = 0
+        # whether a softmax runs in a dtype that its caller says
+        self.says_dtype = False
         self.finalizers = []
         self.on_grad_fn = True
 
@@ -139,6 +141,8 @@ class Trace(TorchDispatchMode):
             # Lengths and grids, which the host reads.
             return function(*arguments, **keywords)
         name = str(function).removeprefix("aten.").removesuffix(".default")
+        if name == "_softmax" and self.says_dtype:
+            name = "_softmax.dtype"
         if name == "lift_fresh" and id(given[0]) not in self.live and id(given[0]) not in self.names:
             # `torch.tensor` makes it here.
             given = []

@@ -26,8 +26,7 @@ pub use attention::AttentionKernel;
 pub(crate) use four_bit::FusedGemm;
 pub use instances::Instance;
 pub(crate) use liger::{
-    applies as applies_liger, counts_all as counts_all_of_liger, fuses_experts, fuses_gate,
-    fuses_loss as fuses_liger_loss, norm_in_place,
+    applies as applies_liger, fuses_experts, fuses_gate, fuses_loss as fuses_liger_loss, norm_in_place,
 };
 pub use loss::LossImplementation;
 pub(crate) use loss::{HeadPositions, LogitsMetrics, ShiftedLogits};

@@ -206,11 +206,12 @@ fn latent(
 pub(super) fn remember(context: &ForwardContext, k: Tensor, v: Tensor) -> (Tensor, Tensor) {
     if let Some(cache) = &context.cache {
         let label = |name| context.label(Term::KvCache, name);
+        let tag = context.tape.tag();
         if let Some(past) = &context.past {
             // The cache of one more token replaces the one before, keys first.
             let longer = |x: &Tensor, name| {
                 let width = x.shape().width();
-                let old = past.borrow_mut().pop_front();
+                let old = past.borrow_mut().pop_front().map(|(_, old)| old);
                 let before = old.as_ref().map_or(x.shape(), Tensor::shape);
                 let length = attended_with(&before, context.attended);
                 let shape = match before.sizes() {
@@ -224,13 +225,13 @@ pub(super) fn remember(context: &ForwardContext, k: Tensor, v: Tensor) -> (Tenso
             };
             let k = longer(&k, "k");
             let v = longer(&v, "v");
-            cache.borrow_mut().extend([k.clone(), v.clone()]);
+            cache.borrow_mut().extend([(tag, k.clone()), (tag, v.clone())]);
             return (k, v);
         }
         // DynamicLayer.update joins an empty tensor and the new one: a copy (transformers cache_utils.py).
         let keep = |x: &Tensor, name| contiguous(x, x.shape(), label(name), true);
         let (k, v) = (keep(&k, "k"), keep(&v, "v"));
-        cache.borrow_mut().extend([k.clone(), v.clone()]);
+        cache.borrow_mut().extend([(tag, k.clone()), (tag, v.clone())]);
         return (k, v);
     }
     (k, v)

@@ -60,10 +60,10 @@ pub(in crate::memory) struct ForwardContext {
     pub(in crate::memory) fuses_adapters: bool,
     /// bitsandbytes may multiply without a dequantised copy (0.50 and later).
     pub(in crate::memory) fused_gemm: FusedGemm,
-    /// Keys and values are kept.
-    pub(in crate::memory) cache: Option<RefCell<Vec<Tensor>>>,
-    /// Keys and values of the tokens before, layer by layer, when this forward reads only the newest one.
-    pub(in crate::memory) past: Option<RefCell<VecDeque<Tensor>>>,
+    /// Keys and values are kept, each with the layer that they are of.
+    pub(in crate::memory) cache: Option<RefCell<Vec<(LayerTag, Tensor)>>>,
+    /// Those of the tokens before, layer by layer, when this forward reads only the newest one.
+    pub(in crate::memory) past: Option<RefCell<VecDeque<(LayerTag, Tensor)>>>,
     /// Cosine and sine of this forward's positions, by rotary width.
     pub(in crate::memory) rotary: RefCell<Vec<(u64, (Tensor, Tensor))>>,
     /// The mask that attention gets, by the sliding window it is for.
@@ -153,16 +153,14 @@ impl ForwardContext {
         }
     }
 
-    /// Frees the keys and values that the model's outputs hold, layer by layer: two tensors each.
-    pub(in crate::memory) fn drop_cache(&self, layers: impl Iterator<Item = LayerTag>) {
+    /// Frees the keys and values that the model's outputs hold, layer by layer.
+    pub(in crate::memory) fn drop_cache(&self) {
         let Some(cache) = &self.cache else { return };
         let outside = self.tape.tag();
-        let mut tensors = cache.take().into_iter();
-        for tag in layers {
+        for (tag, tensor) in cache.take() {
             self.tape.enter_layer(tag);
-            drop((tensors.next(), tensors.next()));
+            drop(tensor);
         }
-        drop(tensors);
         self.tape.enter_layer(outside);
     }
 

@@ -55,7 +55,7 @@ pub(in crate::memory) fn run_mlp(
         (None, Some(gate), Some(up)) if context.liger => {
             let gate = gate.run(context, x, term);
             let up = up.run(context, x, term);
-            gated_mul(context, &gate, &up)
+            gated_mul(context, &gate, &up, false)
         }
         (None, Some(gate), Some(up)) => {
             let raw = gate.run(context, x, term);
@@ -82,16 +82,21 @@ pub(in crate::memory) fn run_mlp(
 }
 
 /// Liger's SwiGLU: one kernel that keeps gate and up, and writes their gradients over them
-/// (liger_kernel/ops/swiglu.py).
-pub(super) fn gated_mul(context: &ForwardContext, gate: &Tensor, up: &Tensor) -> Tensor {
-    let label = context.label(Term::FeedForwardActivations, "product");
+/// (liger_kernel/ops/swiglu.py). `is_joint`: they are parts of one projection, of which it takes copies in order
+/// (liger_kernel/ops/utils.py `ensure_contiguous`).
+pub(super) fn gated_mul(context: &ForwardContext, gate: &Tensor, up: &Tensor, is_joint: bool) -> Tensor {
+    let label = |name| context.label(Term::FeedForwardActivations, name);
+    let in_order = |part: &Tensor, name| {
+        if is_joint { Tensor::new(&context.tape, label(name), part.shape(), part.element()) } else { part.detach() }
+    };
     custom(
         &context.tape,
         &[gate, up],
         |recording| {
-            recording.save(gate);
-            recording.save(up);
-            Tensor::new(&context.tape, label, gate.shape(), gate.element())
+            let (gate, up) = (in_order(gate, "gate"), in_order(up, "up"));
+            recording.save(&gate);
+            recording.save(&up);
+            Tensor::new(&context.tape, label("product"), gate.shape(), gate.element())
         },
         |call| call.saved.iter().take(2).map(|saved| Some(saved.clone())).collect(),
     )

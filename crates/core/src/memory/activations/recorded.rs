@@ -45,10 +45,22 @@ pub(super) struct Runner<'a> {
     pub(super) made: Ahead,
     /// Operators of eager attention that pass on what they read, by the numbers of what they make.
     pub(super) passing: Vec<usize>,
+    /// Views that a matmul makes by a copy, by the same.
+    pub(super) copying: Vec<usize>,
     /// What eager attention makes of keys and values in a cache.
     pub(super) of_cached_keys: Option<OfCachedKeys>,
+    /// Keys and values that the cache takes, where attention is in the block's own operators.
+    pub(super) to_cache: Option<KeysAndValues>,
     /// Whether the cache has the layer's keys and values.
     pub(super) has_cached: bool,
+}
+
+/// Keys and values as the cache takes them, by the numbers of values, and the first operator that reads what it gives back.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct KeysAndValues {
+    pub(super) keys: usize,
+    pub(super) values: usize,
+    pub(super) read_by: usize,
 }
 
 /// What eager attention makes of keys and values that a cache holds.
@@ -82,12 +94,16 @@ impl<'a> Runner<'a> {
             products: Vec::new(),
             made: Ahead::new(),
             passing: Vec::new(),
+            copying: Vec::new(),
             of_cached_keys: None,
+            to_cache: None,
             has_cached: false,
         };
+        runner.to_cache = runner.keys_and_values();
         runner.read_cached_keys();
         runner.products = runner.gated_products();
         runner.passing = runner.passing_operators();
+        runner.copying = runner.copying_views();
         for (number, name) in code.takes.iter().enumerate() {
             let value = if name == RESIDUAL { x.cloned() } else { runner.taken(name) };
             runner.set(number, value);
@@ -156,6 +172,9 @@ impl<'a> Runner<'a> {
     pub(super) fn op(&mut self, op: &Op) {
         let Some(left) = self.left.checked_sub(1) else { return };
         self.left = left;
+        if self.to_cache.is_some_and(|cached| cached.read_by == op.first) {
+            self.cache_keys();
+        }
         match &op.action {
             _ if self.is_made(op) => {}
             Action::Linear(shape) => self.linear(op, *shape),
@@ -349,7 +368,10 @@ impl<'a> Runner<'a> {
             wide_results: wide,
         };
         let references: Vec<&Tensor> = inputs.iter().collect();
-        let outputs = operator.run(setting, &references, |place| self.label(op, operator, place));
+        let outputs = match self.zero3_linear(op, operator, &inputs) {
+            Some(out) => std::iter::once(out).collect(),
+            None => operator.run(setting, &references, |place| self.label(op, operator, place)),
+        };
         drop(references);
         drop(inputs);
         for (number, output) in (op.first..).zip(outputs) {
@@ -360,7 +382,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    fn label(&self, op: &Op, operator: &super::super::autograd::Operator, place: usize) -> Label {
+    pub(super) fn label(&self, op: &Op, operator: &super::super::autograd::Operator, place: usize) -> Label {
         let kept = op.kept.get(place).copied().unwrap_or(true);
         if !kept {
             return self.context.passing();

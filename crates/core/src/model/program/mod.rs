@@ -13,6 +13,7 @@ mod expression;
 mod facts;
 mod format;
 mod functions;
+mod heads;
 mod library;
 mod marks;
 #[cfg(feature = "programs")]

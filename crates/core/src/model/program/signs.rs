@@ -26,6 +26,14 @@ pub(super) enum Sign {
     Copy,
     /// The same elements in another shape.
     View,
+    /// A matrix the other way round.
+    Transpose,
+    /// Two dimensions in each other's place.
+    Swap,
+    /// Tensors one behind the other.
+    Joined,
+    /// Parts of a tensor.
+    Split,
     /// A cast.
     Cast,
     Softmax,
@@ -49,6 +57,10 @@ impl Sign {
             "expand" => Self::Expand,
             "clone" => Self::Copy,
             "view" | "_unsafe_view" => Self::View,
+            "t" => Self::Transpose,
+            "transpose" => Self::Swap,
+            "cat" => Self::Joined,
+            "split" | "split_with_sizes" | "chunk" => Self::Split,
             "_to_copy" => Self::Cast,
             "_softmax" => Self::Softmax,
             _ => Self::Other,
