@@ -170,11 +170,11 @@ class BiasedLike(torch.autograd.Function):
 
 
 class FlashLike(torch.autograd.Function):
-    """Attention in one kernel: what it gives, and gradients that lie as what they belong to."""
+    """Attention in one kernel: what it gives, and gradients that lie as what they belong to; perhaps with sinks, which train."""
 
     @staticmethod
-    def forward(context, query, key, value):
-        context.save_for_backward(query, key, value)
+    def forward(context, query, key, value, *sinks):
+        context.save_for_backward(query, key, value, *sinks)
         batch, heads, length, _ = query.shape
         return query.new_empty(batch, length, heads, value.shape[-1])
 
@@ -224,7 +224,8 @@ def attention_operator(trace, given, beside, said):
     given = [*given, *(t for t in beside if isinstance(t, torch.Tensor))]
     # Numbers may get a gradient.
     is_bias = isinstance(mask, torch.Tensor) and mask.requires_grad
-    attend = (lambda: BiasedLike.apply(query, key, value, mask)) if is_bias else lambda: FlashLike.apply(query, key, value)
+    sinks = [tensor for tensor in beside[1:] if isinstance(tensor, torch.Tensor)]
+    attend = (lambda: BiasedLike.apply(query, key, value, mask)) if is_bias else lambda: FlashLike.apply(query, key, value, *sinks)
     if trace is None:
         return attend()
     with trace.call("attention", given, attributes) as op:
