@@ -219,19 +219,6 @@ impl<'a> Config<'a> {
         }
     }
 
-    /// Any finite number, or `None` when null.
-    pub(super) fn number(&self, keys: &[&str], default: Option<f64>) -> Result<Option<f64>, Box<ConfigError>> {
-        match self.find(keys) {
-            None => Ok(default),
-            Some((_, Value::Null)) => Ok(None),
-            Some((key, value)) => value
-                .as_f64()
-                .filter(|number| number.is_finite())
-                .map(Some)
-                .ok_or_else(|| ConfigError::new(key, format!("must be a number, but is {}", short(value)))),
-        }
-    }
-
     /// A text, or `None` when absent or null.
     pub(super) fn text(&self, keys: &[&str]) -> Result<Option<&'a str>, Box<ConfigError>> {
         match self.find(keys) {

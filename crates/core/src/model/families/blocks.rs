@@ -137,14 +137,6 @@ pub(super) fn gated_mlp(prefix: &str, hidden: u64, inner: u64, bias: bool) -> Ve
     ]
 }
 
-/// Gate and up in one projection, and down.
-pub(super) fn fused_gated_mlp(hidden: u64, inner: u64) -> Vec<Module> {
-    vec![
-        linear("mlp.gate_up_proj", Role::GateUp, hidden, 2 * inner, false),
-        linear("mlp.down_proj", Role::Down, inner, hidden, false),
-    ]
-}
-
 /// Up and down projections under the names the class gives them.
 pub(super) fn plain_mlp(up: &str, down: &str, hidden: u64, inner: u64, bias: bool) -> Vec<Module> {
     vec![linear(up, Role::Up, hidden, inner, bias), linear(down, Role::Down, inner, hidden, bias)]

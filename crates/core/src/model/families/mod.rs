@@ -15,17 +15,14 @@ mod encoder;
 mod experts;
 mod falcon;
 mod figures;
-mod gemma;
 mod generic;
 mod glm;
 mod gpt;
 mod gpt_neox;
-mod gpt_oss;
 mod llama;
 mod mistral;
 mod nemotron;
 mod opt;
-mod phi;
 mod qwen;
 mod stablelm;
 
@@ -215,19 +212,13 @@ const READERS: &[(&str, Reader)] = &[
     ("deepseek_v3", deepseek::deepseek_v3),
     ("distilbert", encoder::distilbert),
     ("falcon", falcon::falcon),
-    ("gemma2", gemma::gemma2),
-    ("gemma3_text", gemma::gemma3),
     ("gpt2", gpt::gpt2),
     ("gpt_neox", gpt_neox::gpt_neox),
-    ("gpt_oss", gpt_oss::gpt_oss),
     ("kimi_k2", deepseek::deepseek_v3),
     ("llama", llama::llama),
     ("mistral", mistral::mistral),
-    ("mixtral", mistral::mixtral),
     ("nemotron", nemotron::nemotron),
     ("opt", opt::opt),
-    ("phi3", phi::phi3),
-    ("phi3_v", phi::phi3),
     ("qwen2", qwen::qwen2),
     ("qwen2_5_omni_text", qwen::qwen2_5_omni_text),
     ("qwen2_5_vl", qwen::qwen2_vl_text),
