@@ -312,7 +312,7 @@ fn older_spellings_and_text_parts_are_no_assumptions() {
     let sizes: Vec<_> = model.assumed.iter().filter(|key| key.decides_size()).map(|key| key.key.as_str()).collect();
     assert!(!sizes.contains(&"hidden_size") && !sizes.contains(&"num_hidden_layers"), "{sizes:?}");
     let config = serde_json::json!({
-        "model_type": "gemma3", "vision_config": {"hidden_size": 1152},
+        "model_type": "gemma3", "vision_config": {"hidden_size": 1152, "vision_use_head": false},
         "text_config": {"model_type": "gemma3_text", "hidden_size": 2560, "num_hidden_layers": 34},
     });
     let model = Model::from_config("gemma", &config).unwrap();

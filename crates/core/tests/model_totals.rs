@@ -23,7 +23,10 @@ fn totals_are_those_of_the_class() {
         let case: Value = serde_json::from_str(line).unwrap();
         let model = read(&case["config"]);
         let expected = (case["param_count"].as_u64().unwrap(), case["active_param_count"].as_u64().unwrap());
-        assert_eq!((model.param_count(), model.active_param_count()), expected, "{}", case["id"]);
+        // The table counts the text part alone.
+        let idle: u64 = model.idle.iter().map(|module| module.kind.param_count()).sum();
+        let counts = (model.param_count() - idle, model.active_param_count() - idle);
+        assert_eq!(counts, expected, "{}", case["id"]);
         assert_eq!(model.reading, Reading::Known, "{}", case["id"]);
         cases += 1;
     }

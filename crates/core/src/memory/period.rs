@@ -45,7 +45,7 @@ fn by_neighbours(model: &Model, sequence: &[usize]) -> Simulated {
     let form = |kind: usize| {
         let runs = &model.layers;
         let alike = |other: &usize| match (runs.get(*other), runs.get(kind)) {
-            (Some(one), Some(run)) => equal(&one.layer, &run.layer, false) && runs_alike(model, *other, kind),
+            (Some(one), Some(run)) => equal(&one.layer, &run.layer, false) && have_like_modules(model, *other, kind),
             _ => false,
         };
         sequence.iter().copied().find(alike)
@@ -174,6 +174,15 @@ fn runs_alike(model: &Model, one: usize, other: usize) -> bool {
     model.recorded.as_ref().is_none_or(|recorded| recorded.block(one) == recorded.block(other))
 }
 
+/// Whether two runs of layers have the same modules, where their code is recorded: that of a layer with a window is another's than that of
+/// one without, and to their neighbours they are the same.
+fn have_like_modules(model: &Model, one: usize, other: usize) -> bool {
+    model.recorded.as_ref().is_none_or(|recorded| {
+        let modules = |run: usize| recorded.program.layers.get(recorded.block(run)?).map(|block| &block.modules);
+        modules(one) == modules(other)
+    })
+}
+
 /// Whether layers are equal, up to their windows where `windows` do not tell them apart.
 fn equal(one: &Layer, other: &Layer, windows: bool) -> bool {
     if windows || one.attention.sliding_window == other.attention.sliding_window {
@@ -267,6 +276,10 @@ mod tests {
             "v=1&model=google/gemma-3-1b-pt&task=inference&new_tokens=64&max_length=1024",
             // Full attention's rotary tables are read by layers without a window alone.
             "v=1&model=allenai/OLMo-3-1025-7B&method=lora&max_length=512",
+            "v=1&model=allenai/OLMo-3-1025-7B&method=lora&num_gpus=2&zero_stage=2&max_length=512",
+            // Nothing reduces what a reference has gathered.
+            "v=1&model=nvidia/Nemotron-H-8B-Base-8K&task=dpo&num_gpus=4&framework=fsdp2&reshard_after_forward=false",
+            "v=1&model=google/gemma-3-1b-pt&task=dpo&num_gpus=4&framework=fsdp1&reshard_after_forward=false",
             // Few layers of a hybrid attend.
             "v=1&model=nvidia/Nemotron-H-8B-Base-8K&task=inference&new_tokens=32&max_length=512",
             "v=1&model=nvidia/Nemotron-H-8B-Base-8K&task=inference&new_tokens=32&max_length=512&attn_implementation=eager",
@@ -282,6 +295,7 @@ mod tests {
             };
             let named = phases(Extent::Representative, Wanted::Rows);
             assert_eq!(phases(Extent::Representative, Wanted::Moments), named, "{fragment}");
+            assert_eq!(named, phases(Extent::EveryLayer, Wanted::Rows), "{fragment}: every layer");
             // The whole tape of a sharded step has the flat tensors that frameworks make, not every parameter's share.
             if matches!(job.sharding.scheme, crate::job::Scheme::Single | crate::job::Scheme::Ddp) {
                 assert_eq!(named, phases(Extent::Whole, Wanted::Rows), "{fragment}");
