@@ -234,6 +234,10 @@ class Block:
                 self.find(number)
         for number in self.left_by_encoder(indices):
             self.find(number)
+        for block, (kind, number) in self.trace.likes:
+            # A dtype of what another block has given, which is held until the forward ends.
+            if owner(block) == place and kind == "value" and number not in self.made and number in recording.scope:
+                self.find(number)
         for i in indices:
             if i in self.recording.clones:
                 self.local[("clone", i)] = len(self.local)
@@ -435,6 +439,13 @@ class Block:
         again["d"] = [self.local[("changed", at)], *said.pop("d", [])]
         return [again]
 
+    def like(self, op):
+        """The tensor of the block whose dtype a cast takes, where the code that asks for it says so."""
+        kind, which = op.attributes.get("like") or (None, None)
+        if kind == "value":
+            return self.local.get(which)
+        return self.parameters.get((kind, which))
+
     def op(self, at, templates):
         op, twin = self.trace.ops[at], self.recording.pairs[at]
         outputs = []
@@ -446,6 +457,11 @@ class Block:
         if op.module is not None and self.short(op.module) in self.module_at:
             said["m"] = self.module_at[self.short(op.module)]
         said["i"] = [self.read(number) for number in op.inputs]
+        like = self.like(op)
+        if like is not None:
+            # The dtype of a tensor, which may be another than the recording's where the program runs.
+            said["i"].append(like)
+            outputs[0][1] = f"i{len(op.inputs)}"
         said["o"] = outputs
         rate_key = lambda name: rates.key_of(self.recording.decoder.config, op.attributes.get(name))
         if op.name == "attention":

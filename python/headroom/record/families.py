@@ -49,7 +49,9 @@ LLAMA4_TOWER = {
     "image_size": 336,
 }
 
+# Chunks that no recorded length is a multiple of: the last is padded, and sizes say so.
 GRANITE_HYBRID = {
+    "mamba_chunk_size": 160,
     "num_attention_heads": 12, "num_key_value_heads": 4, "num_hidden_layers": 4, "layer_types": ["mamba", "attention", "mamba", "mamba"],
     "mamba_n_heads": 48, "mamba_d_head": 64, "mamba_n_groups": 1, "mamba_d_state": 128, "position_embedding_type": "nope",
 }
@@ -73,6 +75,8 @@ CONFIGS = {
             **GRANITE_HYBRID,
         },
     ],
+    # Lightning attention runs block by block: several in every recording, so that they are a loop.
+    "minimax": {"block_size": 64},
     # Nemotron-H and Nemotron 3 Nano; Nemotron 3 Super, whose experts read a narrower vector.
     "nemotron_h": [
         {"layers_block_type": ["linear_attention", "mlp", "full_attention", "moe"]},
@@ -306,6 +310,8 @@ CLASSES = {
     "qwen3_vl_text": "Qwen3VLTextModel", "glm4v_text": "Glm4vTextModel", "mllama_text_model": "MllamaForCausalLM",
     "qwen3_omni_moe_text": "Qwen3OmniMoeThinkerTextModel", "qwen3_vl_moe_text": "Qwen3VLMoeTextModel", "modernbert": "ModernBertForMaskedLM", "bert": "BertForMaskedLM",
     "roberta": "RobertaForMaskedLM", "xlm-roberta": "XLMRobertaForMaskedLM", "camembert": "CamembertForMaskedLM", "distilbert": "DistilBertForMaskedLM",
+    "electra": "ElectraForMaskedLM", "data2vec-text": "Data2VecTextForMaskedLM", "roberta-prelayernorm": "RobertaPreLayerNormForMaskedLM",
+    "xlm-roberta-xl": "XLMRobertaXLForMaskedLM",
 }
 
 # Sounds, images alone, translation, and what trains with another loss.

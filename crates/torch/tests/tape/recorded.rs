@@ -140,6 +140,19 @@ fn a_cast_to_the_dtype_that_is_there_is_nothing() {
 }
 
 #[test]
+fn a_slice_of_all_of_a_tensor_is_nothing() {
+    let of = |shape: usize| {
+        let backward = template(vec![step("slice_backward", &[G], &[new(0)], &[])], &[t(0)]);
+        operator("slice.Tensor", &[Output { shape, made: Made::Promoted, of: Some(0) }], &[0], &[], backward)
+    };
+    let half = crate::trace::shape(&[X[0], X[1] / 2, X[2]]);
+    let run = |shape: usize| of_one(made(&X, Half), |t, x| one(&[x.shape(), half], &of(shape), t, &[x]));
+    expect(run(0), &of_one(made(&X, Half), |_, x| x.clone()));
+    // Of a part, backward makes zeros for the whole.
+    assert_ne!(run(1), run(0));
+}
+
+#[test]
 fn batched_matmuls_take_their_workspaces() {
     const A: [u64; 3] = [8, 64, 32];
     const B: [u64; 3] = [8, 32, 16];

@@ -29,6 +29,8 @@ pub(super) struct Runner<'a> {
     pub(super) code: &'a Code,
     pub(super) sizes: Rc<Sizes>,
     pub(super) values: Vec<Option<Tensor>>,
+    /// Of each value its dtype, once it was there.
+    pub(super) elements: Vec<Option<ElementType>>,
     /// Of each value that an upcast led to: the dtype before it.
     pub(super) origins: Vec<Option<ElementType>>,
     /// Of each list, what the times of a loop have added.
@@ -74,6 +76,7 @@ impl<'a> Runner<'a> {
             code,
             sizes,
             values: vec![None; code.values],
+            elements: vec![None; code.values],
             origins: vec![None; code.values],
             lists: BTreeMap::new(),
             stream,
@@ -130,6 +133,10 @@ impl<'a> Runner<'a> {
     }
 
     pub(super) fn set(&mut self, number: usize, value: Option<Tensor>) {
+        if let Some(value) = &value {
+            let element = Some(value.element());
+            self.elements.get_mut(number).into_iter().for_each(|place| *place = element);
+        }
         if value.is_some() {
             self.values.get_mut(number).into_iter().for_each(|place| *place = value.clone());
         }
@@ -333,7 +340,9 @@ impl<'a> Runner<'a> {
             (true, Some(Made::Of(ElementType::F32)), Some(Value::Numbered(_))) => origin.or(from),
             // `x.to(weight.dtype)` of what a projection under autocast made in 16 bits, beside weights in fp32: what follows goes back to
             // the dtype of x (modeling_lfm2_moe.py `causal_conv1d_fn`).
-            (true, Some(Made::Model), Some(Value::Numbered(_))) if origin.is_none() => {
+            (true, Some(Made::Model), Some(Value::Numbered(_)))
+                if origin.is_none() && !matches!(op.like, Some(Value::Numbered(_))) =>
+            {
                 from.filter(|from| self.stream == ElementType::F32 && from.bytes() < self.stream.bytes())
             }
             (true, ..) => None,
@@ -345,7 +354,7 @@ impl<'a> Runner<'a> {
         let setting = Setting {
             tape: &self.context.tape,
             shapes: &shapes,
-            model: if is_cast { origin.unwrap_or(model) } else { model },
+            model: if is_cast { self.dtype_taken(op).or(origin).unwrap_or(model) } else { model },
             wide_results: wide,
         };
         let references: Vec<&Tensor> = inputs.iter().collect();

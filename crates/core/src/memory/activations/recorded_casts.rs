@@ -1,6 +1,7 @@
 //! dtypes of a recorded block's operators that are not the recording's: autocast's, and those of modules that stay in fp32.
 
 use super::super::autograd::{ElementType, Tensor, cast};
+use super::super::weights::OwnerWeights;
 use super::recorded::Runner;
 use crate::model::{Autocast, Op, Value};
 
@@ -19,6 +20,22 @@ impl Runner<'_> {
             (Autocast::Passes | Autocast::WideResult, _) => x,
         };
         read.iter().zip(inputs).map(one).collect()
+    }
+
+    /// The dtype that a cast takes of another tensor: it may be freed by then, as `input_dtype = hidden_states.dtype` outlives what
+    /// `hidden_states` was. A quantised weight's is none that anything is cast to.
+    pub(super) fn dtype_taken(&self, op: &Op) -> Option<ElementType> {
+        let element = match op.like? {
+            Value::Numbered(number) => self.elements.get(number).copied().flatten(),
+            Value::Parameter(module, place) => match self.block.owners.get(module)? {
+                OwnerWeights::Linear(projection) if place == 0 => {
+                    projection.parameters().first().map(|weight| weight.element())
+                }
+                OwnerWeights::Linear(projection) => projection.bias.as_ref().map(Tensor::element),
+                OwnerWeights::Bare(own) => own.get(place)?.as_ref().map(|(tensor, _)| tensor.element()),
+            },
+        };
+        element.filter(|element| element.is_floating())
     }
 
     /// What a module that a float16 model keeps in fp32 reads: the class casts it to the dtype of the module's weight, which under

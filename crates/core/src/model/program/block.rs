@@ -169,6 +169,8 @@ pub(crate) struct Op {
     pub(crate) kept: Vec<bool>,
     /// Key of the config that says its rate of dropout.
     pub(crate) rate: Option<String>,
+    /// Of a cast: what it takes its dtype of, which may be freed by then. `None`: its outputs say it.
+    pub(crate) like: Option<Value>,
 }
 
 impl Op {

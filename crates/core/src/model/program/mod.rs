@@ -14,6 +14,7 @@ mod facts;
 mod format;
 mod functions;
 mod library;
+mod lowered;
 mod marks;
 #[cfg(feature = "programs")]
 mod packed;

@@ -156,9 +156,11 @@ pub(in crate::model) fn read(
         is_causal |= causal;
         is_not |= !causal;
     }
+    // Where causality stands in numbers that are added to the scores (Inkling's relative positions), attention says that it has none.
+    let predicts_next = program.class.ends_with("ForCausalLM");
     let kind = match program.reads_sources {
         true => ModelKind::EncoderDecoder,
-        false if is_not && !is_causal && program.stacks.len() < 2 => ModelKind::Encoder,
+        false if is_not && !is_causal && !predicts_next && program.stacks.len() < 2 => ModelKind::Encoder,
         false => ModelKind::Decoder,
     };
     Ok(Model {
