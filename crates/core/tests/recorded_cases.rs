@@ -38,6 +38,7 @@ const OPEN: &[(&str, f64, &str)] = &[
     ("liger-qwen3_5_text-full", 0.0012, "4 MB over: not found"),
     ("liger-qwen3_5_text-full-gc", 0.0022, "4 MB under: not found"),
     ("liger-qwen3_5_text-lora", 0.0014, "4 MB over: not found"),
+    ("granitemoehybrid-full-autocast-b5s164", 0.0018, "5 MB under, a sequence shorter than a chunk: not found"),
     ("llava_next-full-b2-2images-gc", 0.0022, "32 MB under, two images a sample: not found"),
     ("llava_onevision-lora-all", 0.0017, "43 MB over: not found"),
     ("paligemma-full", 0.0016, "26 MB under without checkpointing, as with text alone: not found"),
