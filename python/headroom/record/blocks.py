@@ -463,7 +463,9 @@ class Block:
             said["i"].append(like)
             outputs[0][1] = f"i{len(op.inputs)}"
         said["o"] = outputs
-        rate_key = lambda name: rates.key_of(self.recording.decoder.config, op.attributes.get(name))
+        # A module of the reader's own has no config, and the rate that it was recorded with.
+        is_own = own.of(self.recording.decoder)
+        rate_key = lambda name: None if is_own else rates.key_of(self.recording.decoder.config, op.attributes.get(name))
         if op.name == "attention":
             said["a"] = attention_attributes(op.attributes, self.trace, op)
             if rate_key("dropout"):
