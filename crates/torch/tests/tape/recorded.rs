@@ -33,7 +33,7 @@ fn template(steps: Vec<Step>, results: &[Operand]) -> Template {
 }
 
 fn operator(name: &str, outputs: &[Output], edges: &[usize], saves: &[Keeps], backward: Template) -> Operator {
-    let place = Place { edges: edges.to_vec(), saves: saves.to_vec(), backward: Arc::new(backward) };
+    let place = Place { edges: edges.to_vec(), saves: saves.to_vec(), saves_all: false, backward: Arc::new(backward) };
     Operator { kernel: Kernel::of(name), outputs: outputs.to_vec(), place: Some(place) }
 }
 

@@ -61,7 +61,8 @@ impl Operator {
         let needs: SmallVec<[bool; 4]> = (0..edges.len()).map(|edge| recording.needs(edge)).collect();
         let pruned = Pruned::of(&place.backward, &needs);
         let is_whole = place.backward.is_whole;
-        let kept = |place: usize| is_whole || pruned.saves.get(place).copied().unwrap_or(false);
+        let saves_all = is_whole || place.saves_all;
+        let kept = |place: usize| saves_all || pruned.saves.get(place).copied().unwrap_or(false);
         let mut saved: Vec<(Shape, ElementType)> = place.saves.iter().map(|_| NOTHING).collect();
         // Inputs are saved before the kernel runs, results after it; a function of Python saves when its forward has run.
         for (i, keeps) in place.saves.iter().enumerate() {
