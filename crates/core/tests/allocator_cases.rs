@@ -91,7 +91,7 @@ fn phases_sum_to_their_categories_and_the_peak_is_the_highest_phase() {
     }
 }
 
-/// 72 steps of fifteen further families, and of encoders with their heads (tests/validation/families.jsonl): in full, with LoRA, under autocast, eager,
+/// 74 steps of fifteen further families, and of encoders with their heads (tests/validation/families.jsonl): in full, with LoRA, under autocast, eager,
 /// checkpointed. Most agreed when first compared; where one did not, what its code does differently was found and added.
 #[test]
 fn further_families_agree_too() {

@@ -97,6 +97,36 @@ fn a_damaged_program_is_refused_or_runs_to_an_end() {
     assert!(ran > 15, "{ran} of {} ran", found.len());
 }
 
+/// Gives every operator of `function` another tensor behind its own.
+fn give(value: &mut Value, function: usize, tensor: &Value) {
+    match value {
+        Value::Object(fields) => fields.values_mut().for_each(|inner| give(inner, function, tensor)),
+        Value::Array(list) => match list.as_mut_slice() {
+            [first, Value::Array(tensors), ..] if *first == json!(function) => tensors.push(tensor.clone()),
+            inner => inner.iter_mut().for_each(|inner| give(inner, function, tensor)),
+        },
+        _ => {}
+    }
+}
+
+#[test]
+fn a_cast_takes_the_dtype_of_the_last_of_its_tensors() {
+    let mut program = llama();
+    let is_cast = |function: &Value| function["f"] == "_to_copy" && function["o"][0][1] == "h";
+    let at = program["functions"].as_array().unwrap().iter().position(is_cast).unwrap();
+    for code in ["i0", "i1", "i2"] {
+        program["functions"][at]["o"][0][1] = json!(code);
+        assert!(!survives(&program), "{code}");
+    }
+    program["functions"][at]["o"][0][1] = json!("i1");
+    for key in ["layers", "before", "after"] {
+        give(&mut program["programs"][0][key], at, &json!("x0"));
+    }
+    assert!(survives(&program));
+    program["functions"][at]["f"] = json!("add.Tensor");
+    assert!(!survives(&program));
+}
+
 #[test]
 fn loops_end() {
     let mut program = llama();

@@ -3,7 +3,6 @@
 use headroom_core::job::Job;
 use headroom_core::memory::{self, Estimate};
 use headroom_core::plan::Problem;
-use headroom_text::Language;
 use headroom_view::Node;
 
 use crate::engine::{Found, Step, Work};
@@ -20,7 +19,7 @@ pub(crate) struct Desk {
 
 impl Desk {
     pub(crate) fn opens(fragment: &str) -> Self {
-        let state = State::open("https://here.example/", fragment, Language::English);
+        let state = crate::reader::state("https://here.example/", fragment);
         Self { state, found: Found::default(), replays: Replays::default(), offered: Offered::default() }
     }
 

@@ -2,16 +2,35 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+use headroom_core::model::Program;
+use headroom_text::Language;
 use headroom_view::{Answer, Event, Node};
 
 use crate::engine::{Engine, Turn};
+use crate::state::State;
 
 /// Far more turns than any test needs.
 const MOST_TURNS: u32 = 200_000;
 
 /// Classes whose programs a reader of tests has fetched before.
-pub(crate) const FETCHED: &[&str] =
-    &["cohere2", "deepseek_v3", "llama", "mistral", "phi", "qwen2", "qwen2_moe", "qwen3", "qwen3_moe"];
+pub(crate) const FETCHED: &[&str] = &[
+    "bert",
+    "cohere2",
+    "deepseek_v3",
+    "gemma2",
+    "gemma3_text",
+    "gpt2",
+    "gpt_oss",
+    "llama",
+    "mistral",
+    "mixtral",
+    "phi",
+    "phi3",
+    "qwen2",
+    "qwen2_moe",
+    "qwen3",
+    "qwen3_moe",
+];
 
 /// The engine with the plan of `fragment`, of which the page has fetched these programs.
 pub(crate) fn opened(page: &str, fragment: &str, languages: &str) -> Engine {
@@ -20,6 +39,15 @@ pub(crate) fn opened(page: &str, fragment: &str, languages: &str) -> Engine {
         FETCHED.iter().map(|name| Event { action: format!("fetched programs/{name}.json"), value: program(name) });
     engine.take(&fetched.collect::<Vec<_>>());
     engine
+}
+
+/// What the reader entered in `fragment`, with the programs that the page has fetched.
+pub(crate) fn state(page: &str, fragment: &str) -> State {
+    let mut state = State::open(page, fragment, Language::English);
+    for name in FETCHED {
+        state.give_program(Program::from_json(&program(name)).unwrap());
+    }
+    state
 }
 
 /// The file of a class's program.

@@ -105,7 +105,7 @@ class Alignment:
         """A cast of the bf16 run, which the fp32 run does not have."""
         source = self.of_narrow[one["i"][0]]
         number = self.of_narrow[at_narrow] = self.new(source)
-        said = {**one, "i": [source]}
+        said = {**one, "i": [source, *(number if number < 0 else self.of_narrow[number] for number in one["i"][1:])]}
         freed = [self.of_narrow[n] for n in one.get("d", []) if n in self.of_narrow and self.root[self.of_narrow[n]] == self.root[number]]
         # Its storage goes with the last handle alone.
         self.drop(said, [n for n in freed if n != number])
@@ -117,7 +117,9 @@ class Alignment:
         if is_loop(other):
             raise ValueError
         reads = one["i"] if one is not None and len(one["i"]) == len(other["i"]) else [None] * len(other["i"])
-        said = {**other, "i": [self.like(n, w) for n, w in zip(reads, other["i"])]}
+        # Of the tensor whose dtype a cast takes nothing is read.
+        held = 1 if other["f"] == CAST else len(reads)
+        said = {**other, "i": [self.like(n, w) if i < held else self.wide(w) for i, (n, w) in enumerate(zip(reads, other["i"]))]}
         for i in range(len(other["o"])):
             number = self.of_wide[at_wide + i] = self.new()
             if one is not None and len(one["o"]) == len(other["o"]):

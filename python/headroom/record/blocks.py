@@ -10,6 +10,9 @@ from .model import LINEAR_BY_HAND, EndsHere, Run
 from .nodes import attach, changes_view, copies_slices, describe, dtype_code, exact_code, gradients, saved_tensors, template_of
 from .trace import key_of
 
+# Under which name a layer gives what only its caller holds.
+OUTPUTS = "outputs"
+
 
 class Recording:
     """Both runs of a model, operator by operator side by side."""
@@ -234,6 +237,10 @@ class Block:
                 self.find(number)
         for number in self.left_by_encoder(indices):
             self.find(number)
+        for block, (kind, number) in self.trace.likes:
+            # A dtype of what another block has given, which is held until the forward ends.
+            if owner(block) == place and kind == "value" and number not in self.made and number in recording.scope:
+                self.find(number)
         for i in indices:
             if i in self.recording.clones:
                 self.local[("clone", i)] = len(self.local)
@@ -342,7 +349,17 @@ class Block:
             kept = number == self.last and following is not None and any(isinstance(r, int) and r > following for r in readers.get(number, ()))
             if (used or outlives) and (number != self.last or kept):
                 given[self.recording.scope.setdefault(number, f"g{len(self.recording.scope)}")] = number
+        for i, number in enumerate(sorted(self.held_by_caller() - set(given.values()))):
+            given[f"{OUTPUTS}{i or ''}"] = number
         return given
+
+    def held_by_caller(self):
+        """What nothing reads any more and the model's loop holds beside the hidden states until the next layer has returned
+        (modeling_bloom.py `outputs = block(...)`: attention's weights)."""
+        if not isinstance(self.place, int) or not self.ops_at:
+            return set()
+        later = {n for op in self.trace.ops[self.ops_at[-1] + 1 :] for n, _ in op.freed}
+        return {n for n in later if n in self.made and n != self.last and self.trace.values[n].origin[0] == "op"}
 
     def following(self):
         """The layer that runs next."""
@@ -435,6 +452,13 @@ class Block:
         again["d"] = [self.local[("changed", at)], *said.pop("d", [])]
         return [again]
 
+    def like(self, op):
+        """The tensor of the block whose dtype a cast takes, where the code that asks for it says so."""
+        kind, which = op.attributes.get("like") or (None, None)
+        if kind == "value":
+            return self.local.get(which)
+        return self.parameters.get((kind, which))
+
     def op(self, at, templates):
         op, twin = self.trace.ops[at], self.recording.pairs[at]
         outputs = []
@@ -446,8 +470,15 @@ class Block:
         if op.module is not None and self.short(op.module) in self.module_at:
             said["m"] = self.module_at[self.short(op.module)]
         said["i"] = [self.read(number) for number in op.inputs]
+        like = self.like(op)
+        if like is not None:
+            # The dtype of a tensor, which may be another than the recording's where the program runs.
+            said["i"].append(like)
+            outputs[0][1] = f"i{len(op.inputs)}"
         said["o"] = outputs
-        rate_key = lambda name: rates.key_of(self.recording.decoder.config, op.attributes.get(name))
+        # A module of the reader's own has no config, and the rate that it was recorded with.
+        is_own = own.of(self.recording.decoder)
+        rate_key = lambda name: None if is_own else rates.key_of(self.recording.decoder.config, op.attributes.get(name))
         if op.name == "attention":
             said["a"] = attention_attributes(op.attributes, self.trace, op)
             if rate_key("dropout"):

@@ -120,11 +120,12 @@ class Explainer:
         return None
 
     def _rounded(self, values, names):
-        """Rounded up to a multiple, or counted in pieces rounded up, times something, perhaps but a few."""
-        for less in (0, 1, 2):
+        """Rounded up to a multiple, or counted in pieces rounded up, times something, perhaps but a few, or one more: states at the ends of
+        all chunks, and before the first."""
+        for less in (0, 1, 2, -1):
             found = self._rounded_up(tuple(value + less for value in values), names)
             if found is not None:
-                return f"{found} - {less}" if less else found
+                return joined([(found, 1), ("1", -less)])
         return None
 
     def _rounded_up(self, values, names):
@@ -135,22 +136,30 @@ class Explainer:
                     whole = [int(part * v) for v in self.vectors[name]]
                     if all(-(-w // z) * z == value for w, z, value in zip(whole, size, values)):
                         return f"ceil({scaled(name, part)} / {piece}) * {piece}"
-        for name in names:
-            if name not in ("s",):
-                continue
-            pieces = [other for other in self.vectors if other != name] + [str(n) for n in (16, 32, 64, 128, 256)]
-            for piece in pieces:
-                size = self.vectors.get(piece, (int(piece) if piece.isdigit() else 0,) * len(values))
-                if any(v < 1 for v in size):
-                    continue
-                count = tuple(-(-self.vectors[name][i] // size[i]) for i in range(len(values)))
-                for text, vector in ((f"ceil({name} / {piece})", count), (f"ceil({name} / {piece}) * {piece}", tuple(c * z for c, z in zip(count, size)))):
-                    rest = [Fraction(value, v) for value, v in zip(values, vector)]
-                    others = [n for n in names if n != name and n != piece]
-                    for other, factors in [("1", (Fraction(1),) * len(values))] + self._terms(others, 3)[1:]:
-                        factor = rest[0] / factors[0]
-                        if factor.denominator == 1 and all(factor * f == r for f, r in zip(factors, rest)):
-                            return scaled(text if other == "1" else f"{other} * {text}", factor)
+        if "s" not in names:
+            return None
+        # What moves the size is its piece before what does not; a piece alone before one with others.
+        pieces = [other for other in names if other != "s"] + [other for other in self.vectors if other not in names and other != "s"]
+        for with_others in (False, True):
+            for piece in pieces + [str(n) for n in (16, 32, 64, 128, 256)]:
+                found = self._in_pieces(values, names, piece, with_others)
+                if found is not None:
+                    return found
+        return None
+
+    def _in_pieces(self, values, names, piece, with_others):
+        """Tokens counted in pieces rounded up, or as many as these are of, times something."""
+        size = self.vectors.get(piece, (int(piece) if piece.isdigit() else 0,) * len(values))
+        if any(v < 1 for v in size):
+            return None
+        count = tuple(-(-self.vectors["s"][i] // size[i]) for i in range(len(values)))
+        for text, vector in ((f"ceil(s / {piece})", count), (f"ceil(s / {piece}) * {piece}", tuple(c * z for c, z in zip(count, size)))):
+            rest = [Fraction(value, v) for value, v in zip(values, vector)]
+            others = self._terms([n for n in names if n not in ("s", piece)], 3)[1:] if with_others else [("1", (Fraction(1),) * len(values))]
+            for other, factors in others:
+                factor = rest[0] / factors[0]
+                if factor.denominator == 1 and all(factor * f == r for f, r in zip(factors, rest)):
+                    return scaled(text if other == "1" else f"{other} * {text}", factor)
         return None
 
     def _sum(self, values, names):
@@ -211,9 +220,9 @@ def joined(parts):
 
 
 def quotient(text, name):
-    """A product divided by a name; chunks of a sequence are counted up, since the last may be padded."""
+    """A product divided by a name; chunks and blocks of a sequence are counted up, since the last may be padded."""
     names = text.split(" * ")
-    if "s" not in names or "chunk" not in name:
+    if "s" not in names or not any(part in name for part in ("chunk", "block_size")):
         return f"{text} / {name}"
     names.remove("s")
     return " * ".join([*names, f"ceil(s / {name})"])

@@ -32,11 +32,12 @@ def convolution_backward(x, weight, bias, dout, *rest):
 
 
 def scan_forward(u, delta, A, B, C, D, z, delta_bias, delta_softplus):
-    """`selective_scan_fwd`: the scan, states between its pieces, and what the gate lets through."""
-    gated = [torch.empty_like(z)] if z is not None else []
+    """`selective_scan_fwd`: the scan, states between its pieces, and what the gate lets through. That is made first; here it comes last,
+    as what the function gives back is its last operator's."""
     out = torch.empty_like(delta)
     pieces = -(-u.shape[2] // SCANNED_AT_ONCE)
     states = torch.empty(u.shape[0], u.shape[1], pieces, A.shape[1] * 2, device=u.device, dtype=A.dtype)
+    gated = [torch.empty_like(z)] if z is not None else []
     return [out, states, *gated]
 
 

@@ -49,7 +49,9 @@ LLAMA4_TOWER = {
     "image_size": 336,
 }
 
+# Chunks that no recorded length is a multiple of: the last is padded, and sizes say so.
 GRANITE_HYBRID = {
+    "mamba_chunk_size": 160,
     "num_attention_heads": 12, "num_key_value_heads": 4, "num_hidden_layers": 4, "layer_types": ["mamba", "attention", "mamba", "mamba"],
     "mamba_n_heads": 48, "mamba_d_head": 64, "mamba_n_groups": 1, "mamba_d_state": 128, "position_embedding_type": "nope",
 }
@@ -76,6 +78,8 @@ CONFIGS = {
             **GRANITE_HYBRID,
         },
     ],
+    # Lightning attention runs block by block: several in every recording, so that they are a loop.
+    "minimax": {"block_size": 64},
     # Nemotron-H and Nemotron 3 Nano; Nemotron 3 Super, whose experts read a narrower vector.
     "nemotron_h": [
         {"layers_block_type": ["linear_attention", "mlp", "full_attention", "moe"]},
@@ -209,11 +213,23 @@ CONFIGS = {
         "hidden_size": 4096, "intermediate_size": 14336, "num_attention_heads": 32, "num_key_value_heads": 8,
         "rope_parameters": {kind: {"rope_type": "default", "rope_theta": 50000.0} for kind in ("full_attention", "sliding_attention")},
     },
-    # Falcon-7B's architecture, that of 40B and that of 11B, whose layers have one norm, with heads that can be halved: the defaults have 71.
+    # GPT-NeoX-20B and Dolly 2, whose activation function is several operators; Galactica, whose is one kernel but not OPT's; OPT-350M, whose
+    # embeddings are narrower than its layers, which norm behind their branches.
+    "gpt_neox": [{"hidden_act": "gelu_fast"}, {}],
+    "opt": [
+        {"activation_function": "gelu"},
+        {"hidden_size": 1024, "ffn_dim": 4096, "num_attention_heads": 16, "word_embed_proj_dim": 512, "do_layer_norm_before": False},
+        {},
+    ],
+    # StableLM 2 12B norms each head.
+    "stablelm": [{}, {"num_key_value_heads": 8, "qk_layernorm": True, "use_parallel_residual": True}],
+    # Falcon-7B's architecture, that of 40B, that of 11B, whose layers have one norm, and RW's, with heads that can be halved: the defaults
+    # have 71.
     "falcon": [
         {"hidden_size": 4096, "num_attention_heads": 64},
         {"hidden_size": 4096, "num_attention_heads": 64, "num_kv_heads": 8, "new_decoder_architecture": True},
         {"hidden_size": 4096, "num_attention_heads": 64, "num_kv_heads": 8, "new_decoder_architecture": True, "num_ln_in_parallel_attn": 1},
+        {"hidden_size": 4096, "num_attention_heads": 64, "alibi": True, "bias": True, "multi_query": False, "parallel_attn": False},
     ],
     "xmod": {"default_language": "en_XX"},
     # Hunyuan-7B: its defaults say no width of a head.
@@ -314,6 +330,8 @@ CLASSES = {
     "qwen3_vl_text": "Qwen3VLTextModel", "glm4v_text": "Glm4vTextModel", "mllama_text_model": "MllamaForCausalLM",
     "qwen3_omni_moe_text": "Qwen3OmniMoeThinkerTextModel", "qwen3_vl_moe_text": "Qwen3VLMoeTextModel", "modernbert": "ModernBertForMaskedLM", "bert": "BertForMaskedLM",
     "roberta": "RobertaForMaskedLM", "xlm-roberta": "XLMRobertaForMaskedLM", "camembert": "CamembertForMaskedLM", "distilbert": "DistilBertForMaskedLM",
+    "electra": "ElectraForMaskedLM", "data2vec-text": "Data2VecTextForMaskedLM", "roberta-prelayernorm": "RobertaPreLayerNormForMaskedLM",
+    "xlm-roberta-xl": "XLMRobertaXLForMaskedLM",
 }
 
 # Sounds, images alone, translation, and what trains with another loss.

@@ -31,6 +31,20 @@ def counts_of(config):
     return conditions + [{"key": key, "is": said[key]} for key in FIXED if key in said]
 
 
+# Keys of activation functions: one of several operators is another program. Widths that are the hidden size where nothing projects.
+ACTIVATIONS = ("hidden_act", "activation_function")
+PROJECTED = ("word_embed_proj_dim",)
+
+
+def kinds_of(config):
+    """Which configs a program of `config` is for by keys that have no default in it: an activation function that is not the class's
+    own, and a width of embeddings that is not the layers' (0: it is; `crates/core/src/model/program/completed.rs` says so of a config)."""
+    said, own = config.to_dict(), type(config)().to_dict()
+    words = [{"key": key, "is": said[key]} for key in ACTIVATIONS if isinstance(said.get(key), str) and said[key] != own.get(key)]
+    widths = (key for key in PROJECTED if key in said)
+    return words + [{"key": key, "is": 0} if said[key] == config.hidden_size else {"key": key, "above": 0} for key in widths]
+
+
 def flags_of(config):
     """Every such key that may matter, with its value."""
     said = config.to_dict()

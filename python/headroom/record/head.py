@@ -38,7 +38,7 @@ def head_of(model):
             # A bias that lies in a buffer of the model's own.
             said["adds"] = True
         if type(model).__name__.endswith("ForMaskedLM"):
-            said |= without_layers(model.config)
+            said |= {**without_layers(model.config), **bias_owner(model, head, name)}
         return {**said, "upcasts": True} if upcasts_masked(model, head) else said
     ran = []
     trace = Trace({**names_of(decoder), **make_masks(1, 16)})
@@ -74,6 +74,13 @@ def without_layers(config):
     # The head of ModernBERT's is another module than its classifier, under the name that it has in the other class.
     is_own = len(dense) == 2 and not any(name.startswith("head.") for name in dense)
     return {**said, "classifies": "dense"} if is_own else said
+
+
+def bias_owner(model, head, name):
+    """The module whose parameter the head's bias is where that is another's (modeling_bert.py `BertLMPredictionHead`)."""
+    names = (full for full, one in model.named_parameters() if one is getattr(head, "bias", None))
+    owner = next(names, f"{name}.bias").removesuffix(".bias")
+    return {} if owner == name else {"bias_of": owner}
 
 
 def upcasts_masked(model, head):

@@ -1,12 +1,16 @@
 """Quick operators on `meta`: PyTorch registers Python functions over its own C++ ones when it is imported, a hundred times as slow."""
 
+import sys
+
 import torch
 from torch.utils._python_dispatch import _get_current_dispatch_mode as current_mode
 
+from . import whose
 from .trace import Trace
 
 # What is registered lives as long as its library.
 _kept = []
+of_tensor = torch._C.TensorBase.dtype.__get__
 
 
 def prepare():
@@ -15,7 +19,10 @@ def prepare():
     from torch._decomp import global_decomposition_table as tables
 
     torch._VF.dropout = dropout(torch._VF.dropout)
-    torch.Tensor.to = cast(torch.Tensor.to)
+    torch.nn.functional.softmax = softmax(torch.nn.functional.softmax)
+    whose.note_reads()
+    for name in ("to", "type_as", "type"):
+        setattr(torch.Tensor, name, cast(getattr(torch.Tensor, name)))
     torch.autograd.Function.apply = classmethod(known(vars(torch.autograd.Function)["apply"]))
     library = getattr(registered, "_meta_lib_dont_use_me_use_register_meta", None)
     if library is None or not hasattr(library, "_destroy"):
@@ -48,19 +55,48 @@ def dropout(decomposed):
 
 
 def cast(to):
-    """`x.to(dtype)` of an `x` in 16 bits that has the dtype gives `x` back and runs nothing. Under autocast the same line may cast: what
+    """`x.to(dtype)`, or `x.type(dtype)`, of an `x` in 16 bits that has the dtype gives `x` back and runs nothing. Under autocast the same line may cast: what
     sums in fp32 (a mixture's experts) goes back to the dtype of the hidden states. So it is recorded as the operator that it is then;
     a program's cast to the dtype that a tensor has is none. Not within a function of Python (`torch.autograd.Function`), which has
-    one node for all that it runs: what it gives back is what its kernel made, and no cast of it."""
+    one node for all that it runs: what it gives back is what its kernel made, and no cast of it. `to` is `type_as` and `type`, too."""
 
     def call(x, *arguments, **keywords):
-        out = to(x, *arguments, **keywords)
         mode = current_mode()
-        if out is not x or x.dtype != torch.bfloat16 or x.device.type != "meta" or not isinstance(mode, Trace) or mode.quiet or mode.functions:
-            return out
+        if not isinstance(mode, Trace) or mode.quiet or mode.functions or mode.casts or x.device.type != "meta":
+            return to(x, *arguments, **keywords)
+        given = [*arguments, *keywords.values()]
         # To a device alone nothing is ever cast.
-        asks = any(isinstance(one, (torch.dtype, torch.Tensor)) for one in (*arguments, *keywords.values()))
-        return torch.ops.aten._to_copy(x, dtype=x.dtype) if asks else out
+        dtype = next((of_tensor(one) if isinstance(one, torch.Tensor) else one for one in given if isinstance(one, (torch.dtype, torch.Tensor))), None)
+        mode.like = None if dtype is None else whose.of_cast(mode, sys._getframe(1), arguments, keywords, dtype)
+        if mode.like is not None:
+            mode.likes.append((mode.block, mode.like))
+        # `torch.device` calls the same once more.
+        mode.casts = True
+        try:
+            out = to(x, *arguments, **keywords)
+        finally:
+            mode.casts = False
+        if out is x and dtype is not None and of_tensor(x) == torch.bfloat16:
+            out = torch.ops.aten._to_copy(x, dtype=dtype)
+        mode.like = None
+        return out
+
+    return call
+
+
+def softmax(real):
+    """One whose caller says the dtype that its tensor has: autocast leaves it as it is, where it runs any other in fp32
+    (aten/src/ATen/autocast_mode.h `fp32_set_opt_dtype`). It is recorded under a name of its own."""
+
+    def call(x, *arguments, **keywords):
+        mode = current_mode()
+        if keywords.get("dtype") != x.dtype or not isinstance(mode, Trace):
+            return real(x, *arguments, **keywords)
+        mode.says_dtype = True
+        try:
+            return real(x, *arguments, **keywords)
+        finally:
+            mode.says_dtype = False
 
     return call
 

@@ -17,7 +17,8 @@ from .trace import Trace, without_collection
 _patched = False
 
 
-# Classes of linear layers that multiply by their weight themselves: without a bias the operator is the same.
+# Classes of linear layers that multiply by their weight themselves. Without a bias the operator is the same; a bias is added by an operator
+# of its own (transformers modeling_falcon.py `FalconLinear.forward`), whose output is one more tensor of that size for as long as it runs.
 LINEAR_BY_HAND = ("FalconLinear",)
 # One whose weight lies the other way round. It adds its bias within the matmul, as `nn.Linear` does: `addmm`, of the same tensors
 # (transformers pytorch_utils.py `Conv1D.forward`).
@@ -170,11 +171,11 @@ class BiasedLike(torch.autograd.Function):
 
 
 class FlashLike(torch.autograd.Function):
-    """Attention in one kernel: what it gives, and gradients that lie as what they belong to."""
+    """Attention in one kernel: what it gives, and gradients that lie as what they belong to; perhaps with sinks, which train."""
 
     @staticmethod
-    def forward(context, query, key, value):
-        context.save_for_backward(query, key, value)
+    def forward(context, query, key, value, *sinks):
+        context.save_for_backward(query, key, value, *sinks)
         batch, heads, length, _ = query.shape
         return query.new_empty(batch, length, heads, value.shape[-1])
 
@@ -224,7 +225,8 @@ def attention_operator(trace, given, beside, said):
     given = [*given, *(t for t in beside if isinstance(t, torch.Tensor))]
     # Numbers may get a gradient.
     is_bias = isinstance(mask, torch.Tensor) and mask.requires_grad
-    attend = (lambda: BiasedLike.apply(query, key, value, mask)) if is_bias else lambda: FlashLike.apply(query, key, value)
+    sinks = [tensor for tensor in beside[1:] if isinstance(tensor, torch.Tensor)]
+    attend = (lambda: BiasedLike.apply(query, key, value, mask)) if is_bias else lambda: FlashLike.apply(query, key, value, *sinks)
     if trace is None:
         return attend()
     with trace.call("attention", given, attributes) as op:
@@ -260,9 +262,7 @@ def linear_call(trace_of, real):
 
 def linears_by_hand(model):
     """Classes in a model of linear layers that are recorded as `nn.Linear`, with their forward."""
-    found = {type(module): module for module in model.modules() if type(module).__name__ in (*LINEAR_BY_HAND, TRANSPOSED_LINEAR)}
-    if any(module.bias is not None for kind, module in found.items() if kind.__name__ != TRANSPOSED_LINEAR):
-        raise Unrecordable("a linear layer adds its bias in an operator of its own")
+    found = {type(module) for module in model.modules() if type(module).__name__ in (*LINEAR_BY_HAND, TRANSPOSED_LINEAR)}
     return [(kind, kind.forward) for kind in found]
 
 

@@ -368,7 +368,7 @@ class Recorder:
         if hasattr(self.config, SCORES_CAP) and getattr(type(model), "lacks_sdpa", False):
             keys.add(SCORES_CAP)
         counts = flags.counts_of(self.config.text_config if vision.has_images(self.config) else self.config)
-        of_kind = self.config.conditions() if hasattr(self.config, "conditions") else []
+        of_kind = self.conditions_of_kind()
         counts = of_kind + counts
         keys |= {condition["key"] for condition in counts}
         if sources.has_source(self.config):
@@ -399,6 +399,12 @@ class Recorder:
             "after": main["after"],
             "backwards": merged["templates"],
         }
+
+    def conditions_of_kind(self):
+        """Conditions on keys that have no default in a program."""
+        if hasattr(self.config, "conditions"):
+            return self.config.conditions()
+        return [] if self.is_own or is_stacked(self.config) else flags.kinds_of(self.config)
 
     def stacks(self, of_layer, kinds):
         """What tells the layers apart, stack by stack where there are several, and the keys that are read for it."""

@@ -83,6 +83,12 @@ class Trace(TorchDispatchMode):
         self.quiet = 0
         # functions of Python (`torch.autograd.Function`) that run
         self.functions = 0
+        # whether a softmax runs in a dtype that its caller says
+        self.says_dtype = False
+        # Of each frame of Python where dtypes were read of which tensors: (line, whose, dtype). The next cast's: whose it takes.
+        self.reads, self.like, self.casts = {}, None, False
+        # Of all casts, those that cast nothing among them, the block and whose dtype each takes.
+        self.likes = []
         self.finalizers = []
         self.on_grad_fn = True
 
@@ -119,6 +125,14 @@ class Trace(TorchDispatchMode):
             value.source = (tensor.grad_fn, tensor.output_nr)
         return number
 
+    def owner_of_dtype(self, tensor):
+        """The tensor as `("value", number)`, or as a parameter or buffer with its name."""
+        kind = self.names.get(id(tensor))
+        if kind is not None and kind[0] in ("parameter", "buffer"):
+            return kind
+        number = self.live.get(id(tensor))
+        return None if number is None else ("value", number)
+
     def owner_of(self, module, name):
         """The name of the module that a module's parameters are listed with: another's where they are tied."""
         owners = {self.names.get(id(one), ("", f"{name}."))[1].rpartition(".")[0] for one in module.parameters(recurse=False)}
@@ -139,6 +153,8 @@ class Trace(TorchDispatchMode):
             # Lengths and grids, which the host reads.
             return function(*arguments, **keywords)
         name = str(function).removeprefix("aten.").removesuffix(".default")
+        if name == "_softmax" and self.says_dtype:
+            name = "_softmax.dtype"
         if name == "lift_fresh" and id(given[0]) not in self.live and id(given[0]) not in self.names:
             # `torch.tensor` makes it here.
             given = []
@@ -152,6 +168,7 @@ class Trace(TorchDispatchMode):
             return out
         if name in ("_to_copy", "_to_copy.default") and keywords.get("dtype") is not None:
             op.attributes["dtype"] = keywords["dtype"]
+            op.attributes["like"], self.like = self.like, None
         if name == "native_dropout":
             op.attributes["rate"] = arguments[1]
         self.ops.append(op)

@@ -39,6 +39,7 @@ impl AttentionKernel {
 fn is_eager(plan: &Plan, model: &Model) -> bool {
     match plan.attn_implementation {
         AttnImplementation::Eager => true,
+        _ if model.behaviour.attends_by_itself => true,
         AttnImplementation::Sdpa if !model.behaviour.supports_sdpa => {
             let softcaps = model.first_text_layer().is_some_and(|layer| layer.attention.logit_softcapping);
             !(softcaps && TrainerStep::of(plan).softcaps_outside_sdpa())

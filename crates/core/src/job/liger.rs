@@ -117,11 +117,6 @@ pub(crate) fn fuses_experts(plan: &Plan, model_type: &str) -> bool {
     is_patched && applies(plan) && stacks_experts(plan)
 }
 
-/// Whether all that Liger's kernels do for a class without experts is counted: not where gate and up are one projection.
-pub(crate) fn counts_all(model_type: &str) -> bool {
-    !matches!(model_type, "glm4" | "glm4v" | "glm4v_text" | "phi3")
-}
-
 /// What the plan's config says of its class.
 fn model_type_of(plan: &Plan) -> Option<&str> {
     match &plan.model {

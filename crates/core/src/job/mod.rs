@@ -26,8 +26,7 @@ pub use attention::AttentionKernel;
 pub(crate) use four_bit::FusedGemm;
 pub use instances::Instance;
 pub(crate) use liger::{
-    applies as applies_liger, counts_all as counts_all_of_liger, fuses_experts, fuses_gate,
-    fuses_loss as fuses_liger_loss, norm_in_place,
+    applies as applies_liger, fuses_experts, fuses_gate, fuses_loss as fuses_liger_loss, norm_in_place,
 };
 pub use loss::LossImplementation;
 pub(crate) use loss::{HeadPositions, LogitsMetrics, ShiftedLogits};
@@ -198,8 +197,7 @@ impl Job {
 
     /// Whether the classification head reads one token of each sequence through the layers of the masked-language-model head.
     pub(crate) fn pools_before_head_layers(&self) -> bool {
-        let recorded = self.model.recorded.as_ref();
-        let reads_layers = || recorded.is_some_and(|recorded| recorded.program.classifies_by_head_layers());
+        let reads_layers = || self.model.recorded.program.classifies_by_head_layers();
         self.scores() && self.model.kind == ModelKind::Encoder && reads_layers()
     }
 

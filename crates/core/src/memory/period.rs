@@ -27,7 +27,7 @@ pub(super) struct Simulated {
 pub(super) fn simulated(model: &Model, extent: Extent, windows: bool) -> Simulated {
     let sequence = sequence(model, windows);
     // What one layer makes and another reads lives on between them.
-    let exchanges = model.recorded.as_ref().is_some_and(|recorded| recorded.layers_exchange());
+    let exchanges = model.recorded.layers_exchange();
     if extent != Extent::Representative || exchanges {
         let layers = sequence.into_iter().map(|kind| (kind, 1)).collect();
         return Simulated { layers, runs: Vec::new() };
@@ -38,27 +38,34 @@ pub(super) fn simulated(model: &Model, extent: Extent, windows: bool) -> Simulat
 /// The first of each kind between the same neighbours. What is next to a layer matters to it, as its input is another's
 /// output; that windows differ does not, as inputs and outputs are the same. The simulated layers form a chain in which
 /// each stands between the neighbours it has in the model.
+///
+/// The first layer of a kind stands for no other: what layers of that kind alone read and save (full attention's rotary tables
+/// among layers with windows) goes once, when backward leaves the first of them.
 fn by_neighbours(model: &Model, sequence: &[usize]) -> Simulated {
     let form = |kind: usize| {
         let runs = &model.layers;
         let alike = |other: &usize| match (runs.get(*other), runs.get(kind)) {
-            (Some(one), Some(run)) => equal(&one.layer, &run.layer, false) && runs_alike(model, *other, kind),
+            (Some(one), Some(run)) => equal(&one.layer, &run.layer, false) && have_like_modules(model, *other, kind),
             _ => false,
         };
         sequence.iter().copied().find(alike)
     };
-    let mut forms: Vec<(usize, Option<usize>)> = Vec::new();
-    for kind in sequence {
-        if !forms.iter().any(|(known, _)| known == kind) {
-            forms.push((*kind, form(*kind)));
+    let mut forms: Vec<Form> = Vec::new();
+    for (place, kind) in sequence.iter().enumerate() {
+        if !forms.iter().any(|known| known.kind == *kind) {
+            forms.push(Form { kind: *kind, like: form(*kind), first: place });
         }
     }
     let form_at = |place: Option<usize>| {
         let kind = sequence.get(place?)?;
-        forms.iter().find(|(known, _)| known == kind)?.1
+        forms.iter().find(|known| known.kind == *kind)?.like
     };
     let last = sequence.len().saturating_sub(1);
-    let class = |place: usize| (sequence.get(place).copied(), form_at(place.checked_sub(1)), form_at(Some(place + 1)));
+    let class = |place: usize| Class {
+        kind: sequence.get(place).copied(),
+        neighbours: [form_at(place.checked_sub(1)), form_at(Some(place + 1))],
+        is_first: forms.iter().any(|known| known.first == place),
+    };
     let mut classes: Vec<(Class, usize)> = Vec::new();
     let of_place: Vec<usize> = (0..sequence.len())
         .map(|place| {
@@ -109,8 +116,24 @@ fn by_neighbours(model: &Model, sequence: &[usize]) -> Simulated {
     with_counts(&kinds, &stands)
 }
 
-/// Kind of a layer, forms of the one before and the one behind.
-type Class = (Option<usize>, Option<usize>, Option<usize>);
+/// What is known of a kind of layers.
+struct Form {
+    kind: usize,
+    /// The first kind that is equal but for its window.
+    like: Option<usize>,
+    /// Where the first layer of the kind is.
+    first: usize,
+}
+
+/// What tells layers apart.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Class {
+    kind: Option<usize>,
+    /// Forms of the layer before and the one behind.
+    neighbours: [Option<usize>; 2],
+    /// It is the first of its kind.
+    is_first: bool,
+}
 
 /// `kinds` of the simulated layers, and for each of the model's layers the one that stands for it.
 fn with_counts(kinds: &[usize], stands: &[u32]) -> Simulated {
@@ -146,9 +169,17 @@ fn sequence(model: &Model, windows: bool) -> Vec<usize> {
     sequence
 }
 
-/// Whether two runs of layers have the same recorded code, where theirs is recorded.
+/// Whether two runs of layers have the same recorded code.
 fn runs_alike(model: &Model, one: usize, other: usize) -> bool {
-    model.recorded.as_ref().is_none_or(|recorded| recorded.block(one) == recorded.block(other))
+    model.recorded.block(one) == model.recorded.block(other)
+}
+
+/// Whether two runs of layers have the same modules: the code of a layer with a window is another's than that of
+/// one without, and to their neighbours they are the same.
+fn have_like_modules(model: &Model, one: usize, other: usize) -> bool {
+    let recorded = &model.recorded;
+    let modules = |run: usize| recorded.program.layers.get(recorded.block(run)?).map(|block| &block.modules);
+    modules(one) == modules(other)
 }
 
 /// Whether layers are equal, up to their windows where `windows` do not tell them apart.
@@ -202,11 +233,11 @@ mod tests {
     }
 
     #[test]
-    fn of_a_pattern_of_windows_one_layer_of_each_kind_is_run_and_both_ends() {
+    fn of_a_pattern_of_windows_the_first_of_each_kind_another_and_the_last_are_run() {
         let config = json!({"model_type": "gemma3_text", "num_hidden_layers": 34});
         let model = Model::from_config("gemma-3", &config).unwrap();
         // Five windows and one full layer, five times; then four windows.
-        assert_eq!(layers(&model), [(0, 1), (0, 27), (1, 5), (0, 1)]);
+        assert_eq!(layers(&model), [(0, 1), (0, 27), (1, 1), (1, 4), (0, 1)]);
     }
 
     #[test]
@@ -214,9 +245,9 @@ mod tests {
         let config = json!({"model_type": "gemma2", "num_hidden_layers": 6});
         let model = Model::from_config("gemma-2", &config).unwrap();
         let simulated = simulated(&model, Extent::Representative, true);
-        assert_eq!(simulated.layers.len(), 4);
+        assert_eq!(simulated.layers.len(), 5);
         let order: Vec<(u32, u64)> = simulated.runs.iter().map(|run| (run.index, run.before)).collect();
-        assert_eq!(order, [(0, 0), (1, 0), (2, 0), (1, 1), (2, 1), (3, 0)]);
+        assert_eq!(order, [(0, 0), (1, 0), (2, 0), (3, 0), (2, 1), (4, 0)]);
     }
 
     #[test]
@@ -242,6 +273,16 @@ mod tests {
             "v=1&model=google/gemma-3-1b-pt&method=full&num_gpus=2&framework=fsdp2&max_length=1024",
             "v=1&model=Qwen/Qwen2.5-0.5B&task=grpo&method=lora&per_device_train_batch_size=8&num_generations=4",
             "v=1&model=google/gemma-3-1b-pt&task=inference&new_tokens=64&max_length=1024",
+            // Full attention's rotary tables are read by layers without a window alone.
+            "v=1&model=allenai/OLMo-3-1025-7B&method=lora&max_length=512",
+            "v=1&model=allenai/OLMo-3-1025-7B&method=lora&num_gpus=2&zero_stage=2&max_length=512",
+            // Nothing reduces what a reference has gathered.
+            "v=1&model=nvidia/Nemotron-H-8B-Base-8K&task=dpo&num_gpus=4&framework=fsdp2&reshard_after_forward=false",
+            "v=1&model=google/gemma-3-1b-pt&task=dpo&num_gpus=4&framework=fsdp1&reshard_after_forward=false",
+            // Few layers of a hybrid attend.
+            "v=1&model=nvidia/Nemotron-H-8B-Base-8K&task=inference&new_tokens=32&max_length=512",
+            "v=1&model=nvidia/Nemotron-H-8B-Base-8K&task=inference&new_tokens=32&max_length=512&attn_implementation=eager",
+            "v=1&model=nvidia/Nemotron-H-8B-Base-8K&task=grpo&method=lora&per_device_train_batch_size=8&num_generations=4",
         ] {
             let job = Job::resolve(&link::decode(fragment).plan).unwrap();
             let phases = |extent, wanted| {
@@ -253,6 +294,7 @@ mod tests {
             };
             let named = phases(Extent::Representative, Wanted::Rows);
             assert_eq!(phases(Extent::Representative, Wanted::Moments), named, "{fragment}");
+            assert_eq!(named, phases(Extent::EveryLayer, Wanted::Rows), "{fragment}: every layer");
             // The whole tape of a sharded step has the flat tensors that frameworks make, not every parameter's share.
             if matches!(job.sharding.scheme, crate::job::Scheme::Single | crate::job::Scheme::Ddp) {
                 assert_eq!(named, phases(Extent::Whole, Wanted::Rows), "{fragment}");

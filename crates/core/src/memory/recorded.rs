@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 /// The first layer's input.
 pub(super) fn run_before(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedModel) -> Option<Tensor> {
-    let (tape, before) = (&context.tape, weights.before.as_ref()?);
+    let (tape, before) = (&context.tape, &weights.before);
     let table = weights.token_embedding.as_ref()?;
     let name =
         job.model.embeddings.iter().find(|module| module.role == Role::TokenEmbedding).map(|module| &module.name)?;
@@ -54,7 +54,7 @@ pub(super) fn run_before(context: &Rc<ForwardContext>, job: &Job, weights: &Load
 
 /// Layers read some parameters and buffers of what runs before or behind them by name.
 fn share_parameters(context: &ForwardContext, weights: &LoadedModel) {
-    for block in weights.before.iter().chain(&weights.after) {
+    for block in [&weights.before, &weights.after] {
         for (name, tensor) in block.named_tensors() {
             context.scope.borrow_mut().put(&name, tensor);
         }
@@ -69,7 +69,7 @@ pub(super) fn run_after(
     weights: &LoadedModel,
     (x, mut held): (&Tensor, Option<Tensor>),
 ) -> Option<Tensor> {
-    let after = weights.after.as_ref()?;
+    let after = &weights.after;
     // Where nothing runs behind a decoder's last layer, its layers' result is the decoder's.
     let decoded = run_between(context, after, x).or_else(|| after.of.program.has_head_layers().then(|| x.clone()));
     if decoded.is_some() {

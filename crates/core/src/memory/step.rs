@@ -1,11 +1,9 @@
 //! The parts of a training step: the forward over all layers, the update around it, gradients that earlier micro-batches
 //! have left.
 
-use super::activations::{
-    BackwardHook, ForwardContext, arguments, prepare_masks, rotary_tables, run_between, run_layer, run_norm,
-};
+use super::activations::{BackwardHook, ForwardContext, arguments, prepare_masks, run_between, run_layer};
 use super::autograd::{ElementType, Extent, Offload, Sym, Tape, Tensor, backward, checkpoint, dims};
-use super::embeddings::{requires_input_grads, run_embeddings};
+use super::embeddings::requires_input_grads;
 use super::loss::{HeadOutput, read_past_module};
 use super::optimizer::{self, InBackward};
 use super::parameter::Trainable;
@@ -15,10 +13,10 @@ use super::recorded::{run_after, run_before};
 use super::sharding::{MicroBatch, strategy};
 use super::sizes::Sizes;
 use super::term::Term;
-use super::weights::{LayerWeights, LoadedModel, RecordedBlock};
+use super::weights::{LayerWeights, LoadedModel};
 use crate::gpu::multiprocessors;
 use crate::job::{Job, Sharding, applies_liger, fuses_experts};
-use crate::model::{BatchSizes, Block, Input, Model, ModelKind, Recorded};
+use crate::model::{BatchSizes, Block, Input, ModelKind, Recorded};
 use crate::plan::{AttnImplementation, Auto, Release, Task};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -34,7 +32,7 @@ pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> For
         Auto::Set(expand) => Some(expand),
         Auto::Auto if has_flash && repeats => Some(true),
         Auto::Auto if plan.packs_by_lengths() => Some(true),
-        Auto::Auto => behaviour.broadcasts_shared_heads.then_some(false),
+        Auto::Auto => None,
     };
     ForwardContext {
         tape: Rc::clone(tape),
@@ -55,7 +53,7 @@ pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> For
         knows_windows: has_flash,
         kernels: plan.software.kernels(),
         multiprocessors: multiprocessors(&job.gpu).0,
-        padded: job.padded || behaviour.always_masks,
+        padded: job.padded,
         expand_kv,
         liger: applies_liger(plan),
         liger_experts: fuses_experts(plan, &job.model.model_type),
@@ -63,16 +61,9 @@ pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> For
         fused_gemm: job.fused_gemm(),
         cache: (training && job.trains_with_cache()).then(RefCell::default),
         past: None,
-        rotary: RefCell::default(),
         masks: RefCell::default(),
         gathers_experts_at_once: behaviour.gathers_experts_at_once,
         in_leaf: Cell::new(false),
-        router_in_fp32: behaviour.router_in_fp32,
-        shared_experts_first: behaviour.shared_experts_first,
-        softmax_in_fp32: behaviour.softmax_in_fp32,
-        weighs_experts_in_fp32: behaviour.weighs_experts_in_fp32,
-        keeps_branches: behaviour.keeps_branches,
-        intermediate: behaviour.keeps_intermediate.then(RefCell::default),
         float16: numerics.float16,
         loaded: element_type(numerics.unquantized),
         scope: RefCell::default(),
@@ -268,9 +259,7 @@ pub(super) fn batch_inputs(tape: &Rc<Tape>, job: &Job) -> Vec<Tensor> {
     } else {
         inputs.push(Tensor::new(tape, label("labels"), tokens, ElementType::I64));
     }
-    if let Some(recorded) = &job.model.recorded {
-        inputs.extend(recorded_inputs(tape, job, recorded));
-    }
+    inputs.extend(recorded_inputs(tape, job, &job.model.recorded));
     if plan.padded_batch {
         inputs.push(Tensor::new(tape, label("attention_mask"), tokens, ElementType::I64));
     }
@@ -306,31 +295,27 @@ fn hold_gradients(tape: &Rc<Tape>, trainable: &[Trainable]) {
 pub(super) fn forward(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedModel) -> Option<Tensor> {
     let tape = &context.tape;
     let model_module = context.zero3.as_ref().map(|modules| modules.enter("model", &[]));
-    let (mut hidden, held) = match &weights.before {
-        Some(before) => {
-            // A class may make its own of the mask before its first layer.
-            if before.block().is_some_and(Block::takes_masks) {
-                prepare_masks(context, &job.model, context.loaded);
-            }
-            (run_before(context, job, weights)?, Vec::new())
-        }
-        None => run_embeddings(context, job, weights)?,
-    };
-    prepare_attention(context, &job.model, hidden.element());
+    // A class may make its own of the mask before its first layer.
+    if weights.before.block().is_some_and(Block::takes_masks) {
+        prepare_masks(context, &job.model, context.loaded);
+    }
+    let mut hidden = run_before(context, job, weights)?;
+    if context.masks.borrow().is_empty() {
+        prepare_masks(context, &job.model, hidden.element());
+    }
     context.zero3.iter().for_each(|modules| modules.step_through("rotary"));
     let mut inputs_embeds = None;
     for layer in &weights.layers {
         context.keep_hidden_state(&hidden);
         tape.enter_layer(layer.tag);
-        if let Some(called_with) = layer.recorded.as_ref().and_then(|block| run_between(context, block, &hidden)) {
+        if let Some(called_with) = run_between(context, &layer.block, &hidden) {
             hidden = called_with;
         }
-        if inputs_embeds.is_none() && layer.recorded.as_ref().is_some_and(RecordedBlock::holds_input) {
+        if inputs_embeds.is_none() && layer.block.holds_input() {
             inputs_embeds = Some(hidden.clone());
         }
         let run = |x: &Tensor| {
-            let is_checkpointed = layer.recorded.as_ref().is_none_or(RecordedBlock::is_checkpointed);
-            if job.plan.gradient_checkpointing && is_checkpointed && tape.grad_enabled() {
+            if job.plan.gradient_checkpointing && layer.block.is_checkpointed() && tape.grad_enabled() {
                 checkpointed(context, layer, x)
             } else {
                 run_layer(context, layer, x)
@@ -346,20 +331,10 @@ pub(super) fn forward(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedM
     if let Some(groups) = &context.groups {
         out = groups.enter_tail(&out, true);
     }
-    if let Some(after) = &weights.after {
-        let of_decoder = inputs_embeds.take_if(|_| after.of.program.has_head_layers());
-        out = run_after(context, job, weights, (&out, of_decoder))?;
-    } else {
-        for norm in &weights.final_norms {
-            out = run_norm(context, norm, &out);
-        }
-    }
-    for projection in &weights.final_projections {
-        out = projection.run(context, &out, Term::HeadInputs);
-    }
+    let of_decoder = inputs_embeds.take_if(|_| weights.after.of.program.has_head_layers());
+    out = run_after(context, job, weights, (&out, of_decoder))?;
     context.keep_hidden_state(&out);
-    drop((hidden, held, inputs_embeds));
-    context.rotary.borrow_mut().clear();
+    drop((hidden, inputs_embeds));
     context.masks.borrow_mut().clear();
     if let (Some(modules), Some(module)) = (&context.zero3, model_module) {
         out = modules.leave(module, &out);
@@ -370,19 +345,16 @@ pub(super) fn forward(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedM
 /// A layer under `torch.utils.checkpoint`: recomputed under the autocast state of its forward.
 fn checkpointed(context: &Rc<ForwardContext>, layer: &Rc<LayerWeights>, hidden: &Tensor) -> Tensor {
     let autocast = *context.autocast.borrow();
-    let tables = context.rotary.borrow().clone();
     let mut masks = context.masks.borrow().clone();
     // A layer's argument is its own mask alone: when the first, whose turn comes last, runs again, the others are gone.
-    // Only in recorded layers, and where sinks make attention eager, is this counted; other families are taken to hold all masks to the end.
-    let attention = &layer.layer.attention;
     let others = RefCell::new(Vec::new());
-    if (attention.sinks || layer.recorded.is_some()) && layer.tag.index == 0 {
-        let own = context.window(attention.sliding_window);
+    if layer.tag.index == 0 {
+        let own = context.window(layer.layer.attention.sliding_window);
         let (kept, left) = masks.into_iter().partition(|(window, _)| *window == own);
         masks = kept;
         others.replace(left);
     }
-    let taken = layer.recorded.as_ref().map(|block| arguments(context, block, hidden));
+    let taken = arguments(context, &layer.block, hidden);
     let ran = Cell::new(false);
     let (inside, layer) = (Rc::clone(context), Rc::clone(layer));
     let run = move |x: &Tensor| {
@@ -392,14 +364,13 @@ fn checkpointed(context: &Rc<ForwardContext>, layer: &Rc<LayerWeights>, hidden: 
         }
         inside.without_graph.set(inside.checkpoints_reentrantly && !again);
         let outer = inside.autocast.replace(autocast);
-        // The tables and masks are arguments of the checkpointed function, which holds them.
-        let held = (inside.rotary.replace(tables.clone()), inside.masks.replace(masks.clone()));
-        let scope = taken.as_ref().filter(|_| again).map(|taken| inside.scope.replace(taken.clone()));
+        // Masks are arguments of the checkpointed function, which holds them.
+        let held = inside.masks.replace(masks.clone());
+        let scope = again.then(|| inside.scope.replace(taken.clone()));
         let out = run_layer(&inside, &layer, x);
         scope.into_iter().for_each(|scope| drop(inside.scope.replace(scope)));
         inside.without_graph.set(false);
-        inside.rotary.replace(held.0);
-        inside.masks.replace(held.1);
+        inside.masks.replace(held);
         if !outer && autocast {
             inside.autocast.replace(outer);
             inside.leave_autocast();
@@ -407,23 +378,4 @@ fn checkpointed(context: &Rc<ForwardContext>, layer: &Rc<LayerWeights>, hidden: 
         out
     };
     checkpoint(&context.tape, hidden, Rc::new(run))
-}
-
-/// Masks and rotary tables that all layers share.
-fn prepare_attention(context: &ForwardContext, model: &Model, stream: ElementType) {
-    if context.masks.borrow().is_empty() {
-        prepare_masks(context, model, stream);
-    }
-    let mut tables: Vec<(u64, (Tensor, Tensor))> = Vec::new();
-    for run in &model.layers {
-        let attention = &run.layer.attention;
-        if model.recorded.is_none()
-            && attention.rotary_dim > 0
-            && !tables.iter().any(|(dim, _)| *dim == attention.rotary_dim)
-        {
-            let made = rotary_tables(context, attention.rotary_dim, attention.rotates_halves, stream);
-            tables.push((attention.rotary_dim, made));
-        }
-    }
-    context.rotary.replace(tables);
 }

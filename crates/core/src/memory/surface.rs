@@ -37,12 +37,13 @@ pub fn surface(job: &Job, batches: &[u64], lengths: &[u64]) -> Vec<Vec<u64>> {
     let mut known = Known { job, batches, lengths, estimates: Vec::new(), even_in_batch: false, acts: None };
     let bands = known.bands();
     let area = |lengths| Area { batches: (0, last_batch), lengths, linear: true };
-    let mut open: Vec<Area> = bands.into_iter().map(area).collect();
+    // The shortest first: what is even in the batch there is even at greater lengths, where fewer parts can be the peak.
+    let mut open: Vec<Area> = bands.into_iter().rev().map(area).collect();
     while let Some(area) = open.pop() {
         let fitted = match known.fit(area) {
             Ok(fitted) => fitted.leading(&known),
             Err(others) => {
-                open.extend(others);
+                open.extend(others.into_iter().rev());
                 continue;
             }
         };
@@ -155,8 +156,14 @@ impl Known<'_> {
     /// # Errors
     /// What is to be tried in its place: the area with more nodes, or its parts.
     fn fit(&mut self, area: Area) -> Result<Fitted, Vec<Area>> {
-        let count = self.exact(area.batches.0, area.lengths.0).ends.len();
+        let ends = self.exact(area.batches.0, area.lengths.0).ends.clone();
+        let count = ends.len();
+        let is_alone = area.batches.0 < area.batches.1 && self.batches.get(area.batches.0) == Some(&1);
         for b in area.batch_nodes() {
+            // Without the copies that more sequences need the pieces are others.
+            if is_alone && self.exact(b, area.lengths.0).ends != ends {
+                return Err(area.by_batch(self.batches).into());
+            }
             let first = self.exact(b, area.lengths.0).ends.len();
             if first != count {
                 return Err(area.by_batch(self.batches).into());
@@ -172,11 +179,12 @@ impl Known<'_> {
         let few = middle((area.batches.0, batch));
         let between = |(first, last): (usize, usize), nodes: usize| last - first + 1 > nodes;
         if area.linear && between(area.lengths, 2) {
-            // What is not the peak here may be it elsewhere.
-            let place = (area.batches.1, length);
-            self.exact(place.0, place.1);
-            if !fitted.holds_throughout(self, place) {
-                return Err(vec![Area { linear: false, ..area }]);
+            // What is not the peak here may be it elsewhere: with few sequences what does not grow with them is.
+            for b in [area.batches.1, area.batches.0] {
+                self.exact(b, length);
+                if !fitted.holds_throughout(self, (b, length)) {
+                    return Err(vec![Area { linear: false, ..area }]);
+                }
             }
         }
         let (even_in_batch, all) = (self.even_in_batch, (0, self.batches.len().saturating_sub(1)));
@@ -190,7 +198,7 @@ impl Known<'_> {
         // Next to a batch of one, which may run otherwise, too.
         let beside = (area.batches.0 + 1).min(area.batches.1);
         let places = [(batch, length), (few, first), (many, last), (beside, last)];
-        // Between other lengths, what more sequences take is seen to be even already.
+        // Between shorter lengths, what more sequences take is seen to be even already.
         if between(area.batches, 2) && !even_in_batch && !places.into_iter().all(&mut holds) {
             return Err(area.by_batch(self.batches).into());
         }

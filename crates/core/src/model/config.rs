@@ -64,8 +64,6 @@ pub(super) const EXPERTS: Bound = Bound { min: 1, max: 1 << 16 };
 pub(super) const EXPERTS_OR_NONE: Bound = Bound { min: 0, max: 1 << 16 };
 /// Tokens of a sequence.
 pub(super) const POSITIONS: Bound = Bound { min: 1, max: 1 << 32 };
-/// Tokens of an attention window; 0 is how some classes say "no window".
-pub(super) const WINDOW: Bound = Bound { min: 0, max: 1 << 32 };
 
 /// A `config.json`, or its text part.
 ///
@@ -219,19 +217,6 @@ impl<'a> Config<'a> {
         }
     }
 
-    /// Any finite number, or `None` when null.
-    pub(super) fn number(&self, keys: &[&str], default: Option<f64>) -> Result<Option<f64>, Box<ConfigError>> {
-        match self.find(keys) {
-            None => Ok(default),
-            Some((_, Value::Null)) => Ok(None),
-            Some((key, value)) => value
-                .as_f64()
-                .filter(|number| number.is_finite())
-                .map(Some)
-                .ok_or_else(|| ConfigError::new(key, format!("must be a number, but is {}", short(value)))),
-        }
-    }
-
     /// A text, or `None` when absent or null.
     pub(super) fn text(&self, keys: &[&str]) -> Result<Option<&'a str>, Box<ConfigError>> {
         match self.find(keys) {
@@ -251,12 +236,6 @@ impl<'a> Config<'a> {
             }
             Some(value) => Err(ConfigError::new(key, format!("must be a list, but is {}", short(value)))),
         }
-    }
-
-    /// A list of layer indices; empty when absent or null.
-    pub(super) fn layer_indices(&self, key: &str) -> Result<Vec<u64>, Box<ConfigError>> {
-        let list = self.list(key)?.unwrap_or_default();
-        list.iter().map(|value| whole_number(key, value, LAYER_INDEX)).collect()
     }
 
     /// The activation function.

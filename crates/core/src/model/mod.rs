@@ -4,8 +4,9 @@
 
 mod behaviour;
 mod catalogue;
+mod classes;
 mod config;
-mod families;
+mod guess;
 mod layers;
 mod modules;
 mod program;
@@ -16,7 +17,6 @@ mod structure;
 pub use behaviour::Behaviour;
 pub use catalogue::{CatalogueModel, catalogue, find};
 pub use config::ConfigError;
-pub use families::known_model_types;
 pub use layers::*;
 pub use modules::*;
 pub(crate) use program::{

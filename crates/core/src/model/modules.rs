@@ -139,8 +139,6 @@ pub enum Role {
     Sinks,
     /// The router of a mixture of experts.
     Router,
-    /// A correction of the router's choice that never trains.
-    RouterStatics,
     /// Stacked routed experts.
     RoutedExperts,
     /// Shared expert: gate.

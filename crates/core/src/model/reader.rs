@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::config::{Assumptions, Config, ConfigError, MAX_NESTING, TEXT_PARTS};
-use super::families;
 use super::program::{self, Programs};
 use super::{Model, Note, Reading};
+use super::{classes, guess};
 
 /// Keys that only configs with further towers have.
 const TOWERS: &[&str] = &["vision_config", "audio_config", "img_processor"];
@@ -70,7 +70,7 @@ fn read(
     let whole = Config::new(config, assumed)?;
     let whole_type = match whole.text(&["model_type"])? {
         Some(model_type) => model_type,
-        None => first_architecture(&whole).and_then(families::model_type_of).unwrap_or_default(),
+        None => first_architecture(&whole).and_then(classes::model_type_of).unwrap_or_default(),
     };
     let (mut part, mut model_type) = (whole, whole_type);
     // The tower's own program, and what it says of parts that no batch runs.
@@ -88,10 +88,10 @@ fn read(
         }
         let Some(text) = TEXT_PARTS.iter().find_map(|key| part.object(key)) else {
             // Older files are flat.
-            model_type = if idle.is_empty() { model_type } else { families::text_model_type(model_type) };
+            model_type = if idle.is_empty() { model_type } else { classes::text_model_type(model_type) };
             break;
         };
-        model_type = text.text(&["model_type"])?.unwrap_or_else(|| families::text_model_type(model_type));
+        model_type = text.text(&["model_type"])?.unwrap_or_else(|| classes::text_model_type(model_type));
         part = text;
     }
     let tower = || programs.find_tower(model_type).filter(|_| images == Images::Some);
@@ -101,11 +101,7 @@ fn read(
         let model = Model { idle, ..program::read(&program, part.fields(), ties, assumed)? };
         return finish(model, (name, model_type, whole_type), Reading::Known, &whole);
     }
-    if let Some(reader) = families::reader(model_type) {
-        let model = Model { idle, ..reader(&part)? };
-        return finish(model, (name, model_type, whole_type), Reading::Known, &whole);
-    }
-    let (class, fields) = families::guess(&part)?;
+    let (class, fields) = guess::guess(&part)?;
     let program = programs.find(class).ok_or_else(|| {
         ConfigError::new("model_type", "is of no known class, and the program of what would stand for it is not there")
     })?;
@@ -122,9 +118,9 @@ fn finish(
 ) -> Result<Model, Box<ConfigError>> {
     name.clone_into(&mut model.name);
     model_type.clone_into(&mut model.model_type);
-    model.behaviour.flash_repeats_heads = families::flash_repeats_heads(model_type);
-    model.behaviour.gathers_experts_at_once = families::gathers_experts_at_once(model_type);
-    model.is_measured = families::is_measured(model_type);
+    model.behaviour.flash_repeats_heads = classes::flash_repeats_heads(model_type);
+    model.behaviour.gathers_experts_at_once = classes::gathers_experts_at_once(model_type);
+    model.is_measured = classes::is_measured(model_type);
     model.reading = reading;
     let has_tower = model.vision.is_some() || !model.idle.is_empty();
     if (model_type != whole_type || whole.has(TOWERS)) && !has_tower {

@@ -54,8 +54,8 @@ pub struct Model {
     pub behaviour: Behaviour,
     /// Whether steps of the class were compared with PyTorch's allocator.
     pub is_measured: bool,
-    /// The class's recorded code with this config's figures; `None`: its code is written by hand.
-    pub recorded: Option<Arc<Recorded>>,
+    /// The class's recorded code with this config's figures.
+    pub recorded: Arc<Recorded>,
     /// The tower that sees images, where the model was read with it.
     pub vision: Option<Vision>,
     /// Modules that are loaded and run for no batch of the plan: a tower that sees no image.

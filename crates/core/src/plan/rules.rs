@@ -66,7 +66,7 @@ fn sources(plan: &Plan, model: &Model) -> Option<Problem> {
         return contradiction("use_liger_kernel", "model", "false");
     }
     // T5's second projection stays as it is, and what it reads is cast for it (modeling_t5.py `T5DenseActDense.forward`).
-    let keeps_fp32 = model.recorded.as_ref().is_some_and(|recorded| !recorded.program.keeps.is_empty());
+    let keeps_fp32 = !model.recorded.program.keeps.is_empty();
     match (plan.method, plan.torch_dtype) {
         (Method::Qlora, _) if keeps_fp32 => contradiction("method", "model", "lora"),
         (_, Dtype::Float16) if keeps_fp32 => contradiction("torch_dtype", "model", "bfloat16"),
@@ -81,7 +81,7 @@ fn sources(plan: &Plan, model: &Model) -> Option<Problem> {
 fn state_space_kernels(plan: &Plan, model: &Model) -> Option<Problem> {
     let software = &plan.software;
     software.mamba_ssm.as_ref()?;
-    let recorded = model.recorded.as_ref().filter(|recorded| recorded.kernel_packages().mamba_ssm)?;
+    let recorded = Some(&model.recorded).filter(|recorded| recorded.kernel_packages().mamba_ssm)?;
     if software.causal_conv1d.is_none() {
         return contradiction("software.causal_conv1d", "software.mamba_ssm", CAUSAL_CONV1D);
     }

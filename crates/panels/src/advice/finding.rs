@@ -294,15 +294,13 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::panic)]
 
     use headroom_core::advise::Replayed;
-    use headroom_text::Language;
 
     use super::*;
     use crate::replays::Known;
-    use crate::state::State;
 
     /// Steps until the advice on the plan of `fragment` is there, and what has been replayed for it.
     fn found(fragment: &str) -> (Advised, Replays, usize) {
-        let state = State::open("", fragment, Language::English);
+        let state = crate::reader::state("", fragment);
         let job = Job::resolve(state.plan()).unwrap();
         let (mut replays, mut found, mut steps) = (Replays::default(), Found::default(), 0);
         while !replays.advance(state.plan()) {}
@@ -340,7 +338,7 @@ mod tests {
     #[test]
     fn what_a_look_finds_that_was_cut_short_is_dropped() {
         let fragment = "v=1&model=Qwen/Qwen3-8B&memory_gib=4&compute_capability=8.6&method=full";
-        let state = State::open("", fragment, Language::English);
+        let state = crate::reader::state("", fragment);
         let (job, replays) = (Job::resolve(state.plan()).unwrap(), Replays::default());
         let of = (state.plan().clone(), Target::default());
         let mut search = Search { of, missing: Vec::new(), asked: 0, judged: Vec::new() };

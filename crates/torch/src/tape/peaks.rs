@@ -6,7 +6,7 @@ use crate::layers::{LayerTag, Models, NO_LAYER, goes_on};
 use std::ops::Range;
 
 /// Operators of a piece.
-const PIECE: u32 = 2;
+const PIECE: u32 = 4;
 
 /// Room for the events of a stretch, and for the layers of a pass, that most tapes do with.
 const EVENTS: usize = 256;

@@ -22,7 +22,12 @@ fn each_of_a_list_gets_the_gradient_that_is_said_of_all() {
     let stack = |edges: &[usize]| Operator {
         kernel: Kernel::of("stack"),
         outputs: vec![Output { shape: 0, made: Made::Promoted, of: None }],
-        place: Some(Place { edges: edges.to_vec(), saves: Vec::new(), backward: backward(edges.len()) }),
+        place: Some(Place {
+            edges: edges.to_vec(),
+            saves: Vec::new(),
+            saves_all: false,
+            backward: backward(edges.len()),
+        }),
     };
     assert_eq!(stack(&[0, 1]).spread(&[3, 1]), stack(&[0, 1, 2, 3]));
     assert_eq!(stack(&[0, 1]).spread(&[1, 1]), stack(&[0, 1]));

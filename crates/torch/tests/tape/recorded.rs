@@ -33,7 +33,7 @@ fn template(steps: Vec<Step>, results: &[Operand]) -> Template {
 }
 
 fn operator(name: &str, outputs: &[Output], edges: &[usize], saves: &[Keeps], backward: Template) -> Operator {
-    let place = Place { edges: edges.to_vec(), saves: saves.to_vec(), backward: Arc::new(backward) };
+    let place = Place { edges: edges.to_vec(), saves: saves.to_vec(), saves_all: false, backward: Arc::new(backward) };
     Operator { kernel: Kernel::of(name), outputs: outputs.to_vec(), place: Some(place) }
 }
 
@@ -137,6 +137,19 @@ fn a_cast_to_the_dtype_that_is_there_is_nothing() {
             &of_one(made(&X, from), |t, x| cast(x, into, t.label("out"))),
         );
     }
+}
+
+#[test]
+fn a_slice_of_all_of_a_tensor_is_nothing() {
+    let of = |shape: usize| {
+        let backward = template(vec![step("slice_backward", &[G], &[new(0)], &[])], &[t(0)]);
+        operator("slice.Tensor", &[Output { shape, made: Made::Promoted, of: Some(0) }], &[0], &[], backward)
+    };
+    let half = crate::trace::shape(&[X[0], X[1] / 2, X[2]]);
+    let run = |shape: usize| of_one(made(&X, Half), |t, x| one(&[x.shape(), half], &of(shape), t, &[x]));
+    expect(run(0), &of_one(made(&X, Half), |_, x| x.clone()));
+    // Of a part, backward makes zeros for the whole.
+    assert_ne!(run(1), run(0));
 }
 
 #[test]

@@ -60,29 +60,14 @@ pub(in crate::memory) struct ForwardContext {
     pub(in crate::memory) fuses_adapters: bool,
     /// bitsandbytes may multiply without a dequantised copy (0.50 and later).
     pub(in crate::memory) fused_gemm: FusedGemm,
-    /// Keys and values are kept.
-    pub(in crate::memory) cache: Option<RefCell<Vec<Tensor>>>,
-    /// Keys and values of the tokens before, layer by layer, when this forward reads only the newest one.
-    pub(in crate::memory) past: Option<RefCell<VecDeque<Tensor>>>,
-    /// Cosine and sine of this forward's positions, by rotary width.
-    pub(in crate::memory) rotary: RefCell<Vec<(u64, (Tensor, Tensor))>>,
+    /// Keys and values are kept, each with the layer that they are of.
+    pub(in crate::memory) cache: Option<RefCell<Vec<(LayerTag, Tensor)>>>,
+    /// Those of the tokens before, layer by layer, when this forward reads only the newest one.
+    pub(in crate::memory) past: Option<RefCell<VecDeque<(LayerTag, Tensor)>>>,
     /// The mask that attention gets, by the sliding window it is for.
     pub(in crate::memory) masks: RefCell<Vec<(Option<u64>, Tensor)>>,
-    /// The weights of experts stay in fp32 (modeling_mixtral.py MixtralTopKRouter.forward).
-    pub(in crate::memory) weighs_experts_in_fp32: bool,
-    /// The router multiplies in fp32.
-    pub(in crate::memory) router_in_fp32: bool,
-    /// The shared experts run before the routed ones.
-    pub(in crate::memory) shared_experts_first: bool,
-    /// Eager attention asks for an fp32 softmax, as most families do.
-    pub(in crate::memory) softmax_in_fp32: bool,
-    /// The layer keeps its branches' outputs in variables of their own until it returns, and drops out within attention
-    /// (modeling_gpt2.py GPT2Block.forward, GPT2Attention.forward).
-    pub(in crate::memory) keeps_branches: bool,
     /// The half type is float16, not bfloat16.
     pub(in crate::memory) float16: bool,
-    /// What the feed-forward's second matmul reads, where the layer holds it until it returns.
-    pub(in crate::memory) intermediate: Option<RefCell<Option<Tensor>>>,
     /// FSDP's groups, which gather and free around modules.
     pub(in crate::memory) groups: Option<Rc<Groups>>,
     /// ZeRO-3's hooks around every module.
@@ -153,16 +138,14 @@ impl ForwardContext {
         }
     }
 
-    /// Frees the keys and values that the model's outputs hold, layer by layer: two tensors each.
-    pub(in crate::memory) fn drop_cache(&self, layers: impl Iterator<Item = LayerTag>) {
+    /// Frees the keys and values that the model's outputs hold, layer by layer.
+    pub(in crate::memory) fn drop_cache(&self) {
         let Some(cache) = &self.cache else { return };
         let outside = self.tape.tag();
-        let mut tensors = cache.take().into_iter();
-        for tag in layers {
+        for (tag, tensor) in cache.take() {
             self.tape.enter_layer(tag);
-            drop((tensors.next(), tensors.next()));
+            drop(tensor);
         }
-        drop(tensors);
         self.tape.enter_layer(outside);
     }
 

@@ -6,7 +6,7 @@ use super::super::autograd::{
 };
 use super::super::term::Term;
 use super::ForwardContext;
-use super::attention::heads;
+use super::cache::heads;
 use crate::model::Attention;
 
 /// `eager_attention_forward`: scores and probabilities are materialised.
@@ -78,9 +78,7 @@ pub(super) fn eager(
 
 /// Softmax of the scores, in `element`, dropped out.
 fn weigh(context: &ForwardContext, facts: &Attention, scores: Tensor, element: ElementType) -> Tensor {
-    let probabilities = if !context.softmax_in_fp32 && !*context.autocast.borrow() {
-        softmax(&scores, element, context.label(Term::AttentionScores, "softmax"))
-    } else if context.float16 {
+    let probabilities = if context.float16 {
         softmax(&scores, ElementType::F32, context.label(Term::AttentionScores, "softmax"))
     } else {
         let wide = cast(&scores, ElementType::F32, context.passing());

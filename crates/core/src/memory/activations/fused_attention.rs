@@ -62,6 +62,7 @@ pub(super) fn fused(
     };
     // Autocast casts within the operator; C++ evaluates the casts of its arguments from the last to the first.
     let materialised = (k.clone(), v.clone());
+    let mask = call.mask.map(|mask| context.cast_input(&mask));
     let v = context.cast_input(&v);
     let k = context.cast_input(&k);
     let cast_q = context.cast_input(q);
@@ -80,7 +81,7 @@ pub(super) fn fused(
     let out = if kernel == AttentionKernel::Flash {
         flash_attention((q, &k, &v), sizes, context.drops_out && facts.dropout > 0.0, &labels)
     } else {
-        let bias = masked.then(|| match call.mask {
+        let bias = masked.then(|| match mask {
             Some(mask) => Bias::Numbers(mask),
             None => Bias::OfBooleans(bias_shape(context, call.rows)),
         });

@@ -11,7 +11,7 @@ use crate::model::Model;
 pub(in crate::memory) fn prepare_masks(context: &ForwardContext, model: &Model, stream: ElementType) {
     let mut masks: Vec<(Option<u64>, Tensor)> = Vec::new();
     // A class whose own code reads the mask has it as numbers in every kernel.
-    let reads_masks = model.recorded.as_ref().is_some_and(|recorded| recorded.program.takes_masks());
+    let reads_masks = model.recorded.program.takes_masks();
     let eager = context.kernel == AttentionKernel::Eager || reads_masks;
     for run in &model.layers {
         let attention = &run.layer.attention;

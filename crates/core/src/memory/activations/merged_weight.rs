@@ -3,9 +3,8 @@
 
 use super::super::autograd::{Shape, Sym, Tensor, add, cast, custom, linear, mul_scalar};
 use super::super::term::Term;
-use super::super::weights::{LayerWeights, ParameterAdapter};
+use super::super::weights::ParameterAdapter;
 use super::ForwardContext;
-use std::cell::RefCell;
 
 /// What a parametrization keeps to build the weight of.
 pub(super) enum Update<'a> {
@@ -128,40 +127,4 @@ fn einsum(context: &ForwardContext, b: &Tensor, a: &Tensor, shape: Shape) -> Ten
             [Some(grad_b), Some(grad_a)].into()
         },
     )
-}
-
-/// A layer's stacked experts as their forward reads them: with an adapter each is built when first read, and kept until the
-/// block has run (`torch.nn.utils.parametrize.cached`).
-pub(super) struct ExpertWeights<'a> {
-    context: &'a ForwardContext,
-    layer: &'a LayerWeights,
-    updates: Vec<Option<Update<'a>>>,
-    read: RefCell<Vec<Tensor>>,
-}
-
-impl<'a> ExpertWeights<'a> {
-    /// Registers every adapter: the wrapper of the last parameter is the outermost.
-    pub(super) fn of(context: &'a ForwardContext, layer: &'a LayerWeights) -> Self {
-        let pairs = layer.experts.iter().zip(&layer.expert_adapters).rev();
-        let register = |(weight, adapter): (&Tensor, &'a Option<ParameterAdapter>)| {
-            adapter.as_ref().map(|adapter| Update::register(context, adapter, weight))
-        };
-        let mut updates: Vec<Option<Update<'a>>> = pairs.map(register).collect();
-        updates.reverse();
-        Self { context, layer, updates, read: RefCell::default() }
-    }
-
-    /// Parameter `i` of the experts.
-    pub(super) fn read(&self, i: usize) -> Option<Tensor> {
-        let weight = self.layer.experts.get(i)?;
-        let Some(Some(update)) = self.updates.get(i) else { return Some(weight.clone()) };
-        let merged = update.merge(self.context, weight);
-        self.read.borrow_mut().push(merged.clone());
-        Some(merged)
-    }
-}
-
-/// A bare weight as its module's forward reads it: the router's, or one of a recorded block.
-pub(super) fn merged(context: &ForwardContext, adapter: &ParameterAdapter, weight: &Tensor) -> Tensor {
-    Update::register(context, adapter, weight).merge(context, weight)
 }

@@ -1,14 +1,12 @@
 //! What forward keeps for backward, layer by layer: the model's forward code, in the order transformers runs it.
 
-mod attention;
-mod biased_experts;
+mod cache;
 mod context;
 mod eager_attention;
-mod experts;
-mod feed_forward;
 mod fused_attention;
 mod layer;
 mod liger_experts;
+mod liger_gate;
 mod lora_kernels;
 mod masks;
 mod merged_weight;
@@ -24,7 +22,6 @@ mod recorded_liger;
 mod recorded_loops;
 mod recorded_modules;
 mod recorded_parameters;
-mod rotary;
 mod scope;
 mod tower_attention;
 
@@ -33,4 +30,3 @@ pub(super) use layer::run_layer;
 pub(super) use masks::prepare_masks;
 pub(super) use norm::run_norm;
 pub(super) use recorded_blocks::{arguments, run_between, run_recorded};
-pub(super) use rotary::rotary_tables;

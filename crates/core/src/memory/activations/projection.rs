@@ -70,19 +70,6 @@ impl Projection {
         }
     }
 
-    /// `F.linear(x.type(float32), weight.type(float32))`: how DeepSeek's router multiplies.
-    pub(in crate::memory) fn run_in_fp32(&self, context: &ForwardContext, x: &Tensor) -> Tensor {
-        let label = context.label(Term::RouterActivations, &self.name);
-        let BaseWeight::Plain(weight) = &self.weight else { return self.run(context, x, Term::RouterActivations) };
-        let (weight, x) = (cast(weight, ElementType::F32, label), cast(x, ElementType::F32, label));
-        let (weight, x) = if *context.autocast.borrow() {
-            (cast(&weight, context.half, label), cast(&x, context.half, label))
-        } else {
-            (weight, x)
-        };
-        linear(&x, &weight, None, (self.sym, self.d_out), label)
-    }
-
     fn run_base(&self, context: &ForwardContext, x: &Tensor, term: Term) -> Tensor {
         let label = context.label(term, &self.name);
         let width = (self.sym, self.d_out);

@@ -5,7 +5,7 @@ use super::super::sizes::Sizes;
 use super::super::term::Term;
 use super::super::weights::{BaseWeight, OwnerWeights, Projection, RecordedBlock};
 use super::ForwardContext;
-use super::attention::remember;
+use super::cache::remember;
 use super::eager_attention::eager;
 use super::fused_attention::{Call, fused};
 use super::recorded_adapters::Ahead;
@@ -29,6 +29,8 @@ pub(super) struct Runner<'a> {
     pub(super) code: &'a Code,
     pub(super) sizes: Rc<Sizes>,
     pub(super) values: Vec<Option<Tensor>>,
+    /// Of each value its dtype, once it was there.
+    pub(super) elements: Vec<Option<ElementType>>,
     /// Of each value that an upcast led to: the dtype before it.
     pub(super) origins: Vec<Option<ElementType>>,
     /// Of each list, what the times of a loop have added.
@@ -45,10 +47,22 @@ pub(super) struct Runner<'a> {
     pub(super) made: Ahead,
     /// Operators of eager attention that pass on what they read, by the numbers of what they make.
     pub(super) passing: Vec<usize>,
+    /// Views that a matmul makes by a copy, by the same.
+    pub(super) copying: Vec<usize>,
     /// What eager attention makes of keys and values in a cache.
     pub(super) of_cached_keys: Option<OfCachedKeys>,
+    /// Keys and values that the cache takes, where attention is in the block's own operators.
+    pub(super) to_cache: Option<KeysAndValues>,
     /// Whether the cache has the layer's keys and values.
     pub(super) has_cached: bool,
+}
+
+/// Keys and values as the cache takes them, by the numbers of values, and the first operator that reads what it gives back.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct KeysAndValues {
+    pub(super) keys: usize,
+    pub(super) values: usize,
+    pub(super) read_by: usize,
 }
 
 /// What eager attention makes of keys and values that a cache holds.
@@ -74,6 +88,7 @@ impl<'a> Runner<'a> {
             code,
             sizes,
             values: vec![None; code.values],
+            elements: vec![None; code.values],
             origins: vec![None; code.values],
             lists: BTreeMap::new(),
             stream,
@@ -82,12 +97,16 @@ impl<'a> Runner<'a> {
             products: Vec::new(),
             made: Ahead::new(),
             passing: Vec::new(),
+            copying: Vec::new(),
             of_cached_keys: None,
+            to_cache: None,
             has_cached: false,
         };
+        runner.to_cache = runner.keys_and_values();
         runner.read_cached_keys();
         runner.products = runner.gated_products();
         runner.passing = runner.passing_operators();
+        runner.copying = runner.copying_views();
         for (number, name) in code.takes.iter().enumerate() {
             let value = if name == RESIDUAL { x.cloned() } else { runner.taken(name) };
             runner.set(number, value);
@@ -130,6 +149,10 @@ impl<'a> Runner<'a> {
     }
 
     pub(super) fn set(&mut self, number: usize, value: Option<Tensor>) {
+        if let Some(value) = &value {
+            let element = Some(value.element());
+            self.elements.get_mut(number).into_iter().for_each(|place| *place = element);
+        }
         if value.is_some() {
             self.values.get_mut(number).into_iter().for_each(|place| *place = value.clone());
         }
@@ -156,6 +179,9 @@ impl<'a> Runner<'a> {
     pub(super) fn op(&mut self, op: &Op) {
         let Some(left) = self.left.checked_sub(1) else { return };
         self.left = left;
+        if self.to_cache.is_some_and(|cached| cached.read_by == op.first) {
+            self.cache_keys();
+        }
         match &op.action {
             _ if self.is_made(op) => {}
             Action::Linear(shape) => self.linear(op, *shape),
@@ -333,7 +359,9 @@ impl<'a> Runner<'a> {
             (true, Some(Made::Of(ElementType::F32)), Some(Value::Numbered(_))) => origin.or(from),
             // `x.to(weight.dtype)` of what a projection under autocast made in 16 bits, beside weights in fp32: what follows goes back to
             // the dtype of x (modeling_lfm2_moe.py `causal_conv1d_fn`).
-            (true, Some(Made::Model), Some(Value::Numbered(_))) if origin.is_none() => {
+            (true, Some(Made::Model), Some(Value::Numbered(_)))
+                if origin.is_none() && !matches!(op.like, Some(Value::Numbered(_))) =>
+            {
                 from.filter(|from| self.stream == ElementType::F32 && from.bytes() < self.stream.bytes())
             }
             (true, ..) => None,
@@ -345,11 +373,17 @@ impl<'a> Runner<'a> {
         let setting = Setting {
             tape: &self.context.tape,
             shapes: &shapes,
-            model: if is_cast { origin.unwrap_or(model) } else { model },
+            model: match is_cast {
+                true => self.dtype_taken(op).or(origin).or_else(|| self.of_probabilities(op)).unwrap_or(model),
+                false => model,
+            },
             wide_results: wide,
         };
         let references: Vec<&Tensor> = inputs.iter().collect();
-        let outputs = operator.run(setting, &references, |place| self.label(op, operator, place));
+        let outputs = match self.zero3_linear(op, operator, &inputs) {
+            Some(out) => std::iter::once(out).collect(),
+            None => operator.run(setting, &references, |place| self.label(op, operator, place)),
+        };
         drop(references);
         drop(inputs);
         for (number, output) in (op.first..).zip(outputs) {
@@ -360,7 +394,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    fn label(&self, op: &Op, operator: &super::super::autograd::Operator, place: usize) -> Label {
+    pub(super) fn label(&self, op: &Op, operator: &super::super::autograd::Operator, place: usize) -> Label {
         let kept = op.kept.get(place).copied().unwrap_or(true);
         if !kept {
             return self.context.passing();

@@ -2,23 +2,40 @@
 
 use super::super::autograd::{Operator, Shape, Sym, Tensor, contiguous, dims};
 use super::super::term::Term;
-use super::attention::{attended_with, remember};
-use super::recorded::{OfCachedKeys, Runner};
+use super::cache::{attended_with, remember};
+use super::recorded::{KeysAndValues, OfCachedKeys, Runner};
 use crate::job::AttentionKernel;
 use crate::model::{Action, Op, Value};
 use std::rc::Rc;
 
 impl Runner<'_> {
+    /// What the cache takes of a layer whose eager attention repeats heads of keys and values, which it does first of all.
+    pub(super) fn keys_and_values(&self) -> Option<KeysAndValues> {
+        let context = self.context;
+        if context.cache.is_none() || context.kernel != AttentionKernel::Eager || self.block.cached.0 == 0 {
+            return None;
+        }
+        let read = |first: usize| match *self.code.ops.iter().find(|op| op.first == first)?.inputs.as_slice() {
+            [Value::Numbered(read)] => Some(read),
+            _ => None,
+        };
+        let [[read_by, ..], [other, ..]] = *self.code.repeated_heads().as_slice() else { return None };
+        Some(KeysAndValues { keys: read(read_by)?, values: read(other)?, read_by })
+    }
+
     /// In a step of generation, eager attention's shapes: one token asks, and as many answer as the layer's cache then holds
     /// (modeling_llama.py `eager_attention_forward` reads what `past_key_values.update` gave back).
     pub(super) fn read_cached_keys(&mut self) {
         let context = self.context;
-        let held = context.past.as_ref().and_then(|past| past.borrow().front().map(Tensor::shape));
+        let held = context.past.as_ref().and_then(|past| past.borrow().front().map(|(_, keys)| keys.shape()));
         let (Some(held), true) = (held, context.kernel == AttentionKernel::Eager && self.block.cached.0 > 0) else {
             return;
         };
         let (sizes, shapes) = context.sizes_with_keys(&self.block.of, attended_with(&held, context.attended));
-        let operators = self.code.repeated_heads().into_iter().flatten().collect();
+        // Heads that the class leaves to `matmul` to repeat (modeling_falcon.py `FalconAttention.forward`).
+        let is_shared = |(of, [expanded, ..]): &(usize, [usize; 3])| self.elements(*of) != self.elements(*expanded);
+        let expanded = self.code.expanded_heads().into_iter().filter(is_shared).flat_map(|(_, chain)| chain);
+        let operators = self.code.repeated_heads().into_iter().flatten().chain(expanded).collect();
         self.sizes = sizes;
         self.of_cached_keys = Some(OfCachedKeys { operators, shapes });
     }
@@ -35,14 +52,30 @@ impl Runner<'_> {
         shapes
     }
 
-    /// Keys and values of a layer whose attention is in its own operators: when attention returns, those that the cache has made of
-    /// them stay.
+    /// Keys and values of a layer whose attention is in its own operators. Where these do not tell them: when attention returns, those that the
+    /// cache has made of them stay.
     pub(super) fn cache_keys(&mut self) {
         let (context, (heads, widths)) = (self.context, self.block.cached);
         if heads == 0 || context.cache.is_none() || self.has_cached {
             return;
         }
         self.has_cached = true;
+        let value = |number: usize| self.values.get(number).cloned().flatten();
+        let made = self.to_cache.and_then(|cached| Some((cached, value(cached.keys)?, value(cached.values)?)));
+        if let Some((cached, k, v)) = made {
+            // `key_states, value_states = past_key_values.update(key_states, value_states, ...)`: what they were made of goes, too, but for a
+            // projection that has more in it.
+            let originals = [&k, &v].map(|x| (x.storage_id(), x.shape().elements()));
+            for place in &mut self.values {
+                let is_original =
+                    |value: &mut Tensor| originals.contains(&(value.storage_id(), value.shape().elements()));
+                drop(place.take_if(is_original));
+            }
+            let (k, v) = remember(context, k, v);
+            self.set(cached.keys, Some(k));
+            self.set(cached.values, Some(v));
+            return;
+        }
         let element = if *context.autocast.borrow() { context.half } else { self.stream };
         let [k, v] = widths.map(|width| {
             let nothing = Tensor::new(&context.tape, context.passing(), dims(&[(Sym::One, 0)]), element);

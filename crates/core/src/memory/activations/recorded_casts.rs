@@ -1,6 +1,7 @@
 //! dtypes of a recorded block's operators that are not the recording's: autocast's, and those of modules that stay in fp32.
 
 use super::super::autograd::{ElementType, Tensor, cast};
+use super::super::weights::OwnerWeights;
 use super::recorded::Runner;
 use crate::model::{Autocast, Op, Value};
 
@@ -19,6 +20,22 @@ impl Runner<'_> {
             (Autocast::Passes | Autocast::WideResult, _) => x,
         };
         read.iter().zip(inputs).map(one).collect()
+    }
+
+    /// The dtype that a cast takes of another tensor: it may be freed by then, as `input_dtype = hidden_states.dtype` outlives what
+    /// `hidden_states` was. A quantised weight's is none that anything is cast to.
+    pub(super) fn dtype_taken(&self, op: &Op) -> Option<ElementType> {
+        let element = match op.like? {
+            Value::Numbered(number) => self.elements.get(number).copied().flatten(),
+            Value::Parameter(module, place) => match self.block.owners.get(module)? {
+                OwnerWeights::Linear(projection) if place == 0 => {
+                    projection.parameters().first().map(|weight| weight.element())
+                }
+                OwnerWeights::Linear(projection) => projection.bias.as_ref().map(Tensor::element),
+                OwnerWeights::Bare(own) => own.get(place)?.as_ref().map(|(tensor, _)| tensor.element()),
+            },
+        };
+        element.filter(|element| element.is_floating())
     }
 
     /// What a module that a float16 model keeps in fp32 reads: the class casts it to the dtype of the module's weight, which under
@@ -43,6 +60,15 @@ impl Runner<'_> {
             self.values.get_mut(*number).into_iter().for_each(|place| drop(place.take()));
         }
         wide
+    }
+
+    /// dtype that a cast takes of values, right behind a softmax that autocast has run in fp32: a projection has made these in 16 bits
+    /// (modeling_gpt2.py `eager_attention_forward`, `attn_weights.type(value.dtype)`).
+    pub(super) fn of_probabilities(&self, op: &Op) -> Option<ElementType> {
+        let Some(Value::Numbered(read)) = op.inputs.first() else { return None };
+        let is_softmax = |made: &&Op| made.first == *read && made.is_softmax();
+        let runs_wide = *self.context.autocast.borrow() && self.code.ops.iter().any(|made| is_softmax(&made));
+        runs_wide.then_some(self.context.half)
     }
 
     /// dtype of zeros in the place of a position bias: that of queries (modeling_t5.py `T5Attention.forward`), which a projection

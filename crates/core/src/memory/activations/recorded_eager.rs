@@ -1,6 +1,6 @@
 //! Operators of eager attention that a GPU runs otherwise than they were recorded: in bfloat16, of a model whose heads share keys.
 
-use super::super::autograd::{ElementType, softmax};
+use super::super::autograd::{ElementType, contiguous, softmax};
 use super::super::term::Term;
 use super::recorded::Runner;
 use crate::job::AttentionKernel;
@@ -26,8 +26,25 @@ impl Runner<'_> {
         found
     }
 
+    /// Views for a matmul of heads that no one repeats: it wants sequences and heads in one dimension, which of several sequences what lies
+    /// token by token cannot offer, and copies it (aten/src/ATen/native/LinearAlgebra.cpp `_matmul_impl`, `reshape`). Those of heads
+    /// that are repeated lie in order.
+    pub(super) fn copying_views(&self) -> Vec<usize> {
+        let copied = |[first, .., last]: [usize; 4]| {
+            let op = self.code.ops.iter().find(|op| op.first == first)?;
+            let Some(Value::Numbered(heads)) = op.inputs.first() else { return None };
+            let copies = self.context.batch > 1 && self.passing.contains(&first) && self.code.lies_by_token(*heads);
+            copies.then(|| self.code.view_for_matmul(last)).flatten()
+        };
+        // What a cache gives back lies in order.
+        if self.context.kernel != AttentionKernel::Eager || self.context.cache.is_some() {
+            return Vec::new();
+        }
+        self.code.repeated_heads().into_iter().filter_map(copied).collect()
+    }
+
     /// Elements of what an operator makes.
-    fn elements(&self, made: usize) -> Option<u64> {
+    pub(super) fn elements(&self, made: usize) -> Option<u64> {
         let op = self.code.ops.iter().find(|op| op.first == made)?;
         let Action::Operator(operator) = &op.action else { return None };
         operator.outputs.first().map(|output| self.sizes.shape(output.shape).elements())
@@ -45,6 +62,18 @@ impl Runner<'_> {
             let shape = operator.outputs.first().map(|output| self.sizes.shape(output.shape));
             let out = shape.map(|shape| x.reshaped(shape));
             self.set(op.first, out);
+            return true;
+        }
+        if self.copying.contains(&op.first) {
+            let (Some(x), Action::Operator(operator)) =
+                (op.inputs.first().and_then(|input| self.read(*input)), &op.action)
+            else {
+                return false;
+            };
+            let Some(output) = operator.outputs.first() else { return false };
+            let label = self.context.label(Term::QueryKeyValue, "in order");
+            let out = contiguous(&x, self.sizes.shape(output.shape), label, true);
+            self.set(op.first, Some(out));
             return true;
         }
         // `softmax(x, dtype=torch.float32)` of float16, and of no other dtype, casts within its kernel (aten/src/ATen/native/SoftMax.cpp

@@ -2,8 +2,8 @@
 
 use super::super::autograd::{ElementType, Tensor};
 use super::super::weights::NormWeights;
-use super::feed_forward::gated_mul;
 use super::liger_experts::{Stacked, fused_experts};
+use super::liger_gate::gated_mul;
 use super::norm::fused_rms_norm;
 use super::recorded::Runner;
 use crate::job::{fuses_gate, norm_in_place};
@@ -83,7 +83,8 @@ impl Runner<'_> {
         let is_of = |known: &&GatedProduct| {
             op.first == known.activation || op.first == known.product || Some(op.first) == known.scaled
         };
-        let Some(&GatedProduct { gate, up, scaled, activation, product }) = self.products.iter().find(is_of) else {
+        let found = self.products.iter().find(is_of);
+        let Some(&GatedProduct { gate, up, scaled, activation, product, is_joint }) = found else {
             return false;
         };
         let read = match op.first {
@@ -93,7 +94,7 @@ impl Runner<'_> {
         };
         let Some(raw) = self.read(Value::Numbered(read)) else { return false };
         let out = match self.read(Value::Numbered(up)).filter(|_| op.first == product) {
-            Some(up) => gated_mul(self.context, &raw, &up),
+            Some(up) => gated_mul(self.context, &raw, &up, is_joint),
             None => raw,
         };
         self.set(op.first, Some(out));

@@ -1,6 +1,6 @@
 //! A recorded block's modules as ZeRO-3's hooks see them: those with parameters, those around them, and activations.
 
-use super::super::autograd::Tensor;
+use super::super::autograd::{Kernel, Operator, Tensor, linear};
 use super::recorded::Runner;
 use super::recorded_parameters::Parametrized;
 use crate::model::{Action, Op, Value};
@@ -100,6 +100,23 @@ impl<'a> Runner<'a> {
     fn all(&mut self, module: Option<usize>, run: &[Op]) {
         module.into_iter().for_each(|module| self.parametrize(module));
         run.iter().for_each(|op| self.op(op));
+    }
+
+    /// `torch.nn.functional.linear` of a weight that is no linear layer's (a router's), where DeepSpeed's stage 3 has put its own
+    /// function in that one's place: it saves what it reads, whatever trains.
+    pub(super) fn zero3_linear(&self, op: &Op, operator: &Operator, inputs: &[Tensor]) -> Option<Tensor> {
+        let is_linear = self.context.tape.zero3_linear.get()
+            && matches!(operator.kernel, Kernel::Matmul | Kernel::BiasMatmul)
+            && matches!(op.inputs.last(), Some(Value::Numbered(weight)) if self.code.is_transposed(*weight));
+        let (x, weight, bias) = match inputs {
+            _ if !is_linear => return None,
+            [x, weight] => (x, weight, None),
+            [bias, x, weight] => (x, weight, Some(bias)),
+            _ => return None,
+        };
+        let shape = self.sizes.shape(operator.outputs.first()?.shape);
+        let width = (*shape.symbols().last()?, shape.width());
+        Some(linear(x, weight, bias, width, self.label(op, operator, 0)).reshaped(shape))
     }
 
     /// Runs an activation, which is a module of its own without parameters (transformers activations.py `ACT2FN`).

@@ -48,7 +48,7 @@ pub(in crate::memory) fn logits(
 
 /// What the family does to logits: a factor, a soft cap.
 pub(super) fn scale_logits(context: &ForwardContext, model: &Model, mut logits: Tensor) -> Tensor {
-    if model.recorded.as_ref().is_some_and(|recorded| recorded.program.adds_to_logits()) {
+    if model.recorded.program.adds_to_logits() {
         logits = mul_scalar(&logits, context.label(Term::Logits, "biased"));
     }
     if model.scales_logits {

@@ -30,7 +30,7 @@ pub(in crate::memory) fn score_loss(
         // Or through those of the masked-language-model head (modeling_modernbert.py `ModernBertForSequenceClassification.forward`).
         None if job.pools_before_head_layers() => {
             let pooled = pool(context, Pooling::Cls, &hidden);
-            let after = weights.after.as_ref()?;
+            let after = &weights.after;
             context.of_one_token(&after.of, || run_recorded(context, after, Some(&pooled), None))?
         }
         None => hidden,

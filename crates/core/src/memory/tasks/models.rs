@@ -42,7 +42,7 @@ impl Actor {
 
     /// Frees the keys and values that the outputs of `context`'s forward hold.
     pub(super) fn drop_cache(&self, context: &ForwardContext) {
-        context.drop_cache(self.weights.layers.iter().map(|layer| layer.tag));
+        context.drop_cache();
     }
 
     /// Hidden states of `context`'s sequences.
@@ -60,7 +60,7 @@ impl Actor {
         let Self { job, weights } = self;
         let generator = Generator { tape, job, weights };
         let mut generated = generator.run(what, Some(&Rollout { keep_scores: Some(false), ..sampling.clone() }));
-        generated.drop_cache(tape, weights);
+        generated.drop_cache(tape);
     }
 
     /// One score a token: `score(hidden_states)`, [b, s, 1].

@@ -203,7 +203,7 @@ impl Participants<'_> {
             kept.push(Tensor::new(tape, tape.label(Term::LogProbabilities, ""), picked, ElementType::F32));
             drop(divided);
         }
-        generated.drop_cache(tape, policy);
+        generated.drop_cache(tape);
         drop(whole);
         kept
     }

@@ -1,7 +1,7 @@
 //! Generation: prefill, then token by token with a cache of keys and values.
 
 use super::super::activations::ForwardContext;
-use super::super::autograd::{Dim, ElementType, NO_LAYER, Sym, Tape, Tensor, dims};
+use super::super::autograd::{Dim, ElementType, LayerTag, NO_LAYER, Sym, Tape, Tensor, dims};
 use super::super::loss::logits;
 use super::super::phase::Phase;
 use super::super::step::{forward, forward_context};
@@ -124,13 +124,14 @@ impl Generator<'_> {
     }
 
     /// The cache after `more` tokens: every step writes keys and values of one more, a new tensor a layer.
-    fn grow(&self, cache: &mut Vec<Tensor>, what: Generation, more: u64) {
+    fn grow(&self, cache: &mut Vec<(LayerTag, Tensor)>, what: Generation, more: u64) {
         let length = what.prompt.saturating_add(more);
-        let mut old = std::mem::take(cache).into_iter();
+        let mut old = std::mem::take(cache).into_iter().peekable();
         for layer in &self.weights.layers {
             self.tape.enter_layer(layer.tag);
             for (name, width) in [("k", layer.layer.attention.head_dim), ("v", layer.layer.attention.value_head_dim)] {
-                let Some(before) = old.next() else { continue };
+                // Not every layer of a hybrid keeps any.
+                let Some((tag, before)) = old.next_if(|(tag, _)| *tag == layer.tag) else { continue };
                 let facts = &layer.layer.attention;
                 let length = facts.sliding_window.map_or(length, |window| length.min(window));
                 let shape = dims(&[
@@ -140,7 +141,7 @@ impl Generator<'_> {
                     (Sym::D, width),
                 ]);
                 let label = self.tape.label(Term::KvCache, name);
-                cache.push(Tensor::new(self.tape, label, shape, before.element()));
+                cache.push((tag, Tensor::new(self.tape, label, shape, before.element())));
             }
         }
         self.tape.enter_layer(NO_LAYER);
@@ -200,22 +201,20 @@ struct SamplingState {
 /// What generation leaves.
 #[derive(Debug, Default)]
 pub(super) struct Generated {
-    cache: Vec<Tensor>,
-    past: Vec<Tensor>,
+    /// Keys and values, each with the layer that they are of.
+    cache: Vec<(LayerTag, Tensor)>,
+    past: Vec<(LayerTag, Tensor)>,
     /// `output_scores`.
     pub(super) scores: Vec<Tensor>,
 }
 
 impl Generated {
     /// Lets the cache go, layer by layer.
-    pub(super) fn drop_cache(&mut self, tape: &Rc<Tape>, weights: &LoadedModel) {
-        let mut tensors = self.cache.drain(..);
-        for layer in &weights.layers {
-            tape.enter_layer(layer.tag);
-            drop((tensors.next(), tensors.next()));
+    pub(super) fn drop_cache(&mut self, tape: &Rc<Tape>) {
+        for (tag, tensor) in self.cache.drain(..).chain(self.past.drain(..)) {
+            tape.enter_layer(tag);
+            drop(tensor);
         }
-        drop(tensors);
         tape.enter_layer(NO_LAYER);
-        self.past.clear();
     }
 }

@@ -8,7 +8,7 @@ use crate::memory::parameter::{Parameter, Trainable};
 use crate::memory::precision::element_type;
 use crate::memory::sharding::strategy;
 use crate::memory::term::Term;
-use crate::model::{ModelPart, Module, ModuleKind, NormKind, Role};
+use crate::model::{ModelPart, Module, ModuleKind, NormKind};
 use crate::plan::names_module;
 use std::rc::Rc;
 
@@ -218,14 +218,8 @@ impl<'a> Builder<'a> {
                 .last_mut()
                 .into_iter()
                 .for_each(|(_, last)| *last = rest.iter().fold(*last, |n, d| n.saturating_mul(*d)));
-            let is_router = matches!(module.role, Role::Router | Role::RouterStatics);
-            let keeps_fp32 = is_router && self.job.model.behaviour.keeps_router_in_fp32;
-            let element = if keeps_fp32 { ElementType::F32 } else { self.element_of(term, name) };
-            let tensor = self.held_parameter((term, element), name, dims(&pairs), tag);
-            tensors.push(match module.role {
-                Role::RouterStatics => self.remember(tensor, name, tag),
-                _ => self.trained_parameter(tensor, name, tag),
-            });
+            let tensor = self.held_parameter((term, self.element_of(term, name)), name, dims(&pairs), tag);
+            tensors.push(self.trained_parameter(tensor, name, tag));
         }
         tensors
     }

@@ -2,7 +2,7 @@
 
 use super::builder::{Builder, Built, Place};
 use super::linear::Linear;
-use super::model::{EmbeddingTable, Holder, LoadedModel};
+use super::model::{Holder, LoadedModel};
 use super::modules::{LayerWeights, NormWeights, Part, Projection, RecordedBlock, TableAdapter};
 use super::order::{self, Construction};
 use crate::job::{Job, Scheme};
@@ -21,17 +21,10 @@ use std::rc::Rc;
 pub(in crate::memory) fn load(tape: &Rc<Tape>, job: &Job, holder: Holder) -> LoadedModel {
     let mut builder = Builder::new(tape, job, holder);
     let (outside, start) = (tape.tag(), tape.events_so_far());
-    let recorded = job.model.recorded.as_ref();
     let embeddings = builder.embeddings(outside);
     let layers = builder.layers(outside);
-    let norm = job.model.first_text_layer().map_or(NormKind::LayerNorm, |layer| layer.norm);
-    let mut last = Modules::default();
-    let after =
-        recorded.map(|of| builder.recorded(of, Part::After, (&job.model.final_modules, None), Place::Outside(outside)));
-    match &after {
-        Some(after) => last.norms.extend(after.last_norm()),
-        None => last = builder.modules(&job.model.final_modules, norm, outside),
-    }
+    let behind = (&job.model.final_modules[..], None);
+    let after = builder.recorded(&job.model.recorded, Part::After, behind, Place::Outside(outside));
     let head = builder.heads(outside, embeddings.original.as_ref());
     builder.idle(outside);
     if tape.extent != Extent::Whole && holder.term.is_none() && job.sharding.loads_whole_base {
@@ -47,12 +40,8 @@ pub(in crate::memory) fn load(tape: &Rc<Tape>, job: &Job, holder: Holder) -> Loa
     LoadedModel {
         token_embedding: embeddings.token,
         token_adapter: embeddings.adapter,
-        embeddings: embeddings.tables,
-        embedding_norms: embeddings.others.norms,
-        embedding_projections: embeddings.others.projections,
         layers,
-        final_norms: last.norms,
-        final_projections: last.projections,
+        last_norm: after.last_norm(),
         head: head.language.projections,
         head_norms: head.language.norms,
         tied_bias: head.language.bias,
@@ -65,7 +54,7 @@ pub(in crate::memory) fn load(tape: &Rc<Tape>, job: &Job, holder: Holder) -> Loa
         zero2: None,
         as_loaded: RefCell::default(),
         counts,
-        before: embeddings.recorded,
+        before: embeddings.before,
         after,
         _held: held,
         _idle: idle,
@@ -82,15 +71,12 @@ struct Modules {
 }
 
 /// What stands before the layers.
-#[derive(Default)]
 struct Embeddings {
     token: Option<Tensor>,
     /// The table as the model has it, where peft trains a copy.
     original: Option<Tensor>,
     adapter: Option<TableAdapter>,
-    tables: Vec<EmbeddingTable>,
-    others: Modules,
-    recorded: Option<RecordedBlock>,
+    before: RecordedBlock,
 }
 
 /// What stands behind them: the language-model head, or a classification head in its place.
@@ -105,45 +91,19 @@ struct Heads {
 
 impl Builder<'_> {
     fn embeddings(&mut self, outside: LayerTag) -> Embeddings {
-        let mut embeddings = Embeddings::default();
         let modules = &self.job.model.embeddings;
-        if let Some(of) = &self.job.model.recorded {
-            let before = self.recorded(of, Part::Before, (modules, None), Place::Outside(outside));
-            embeddings.token = before.token_embedding(modules);
-            let table = modules.iter().find(|module| module.role == Role::TokenEmbedding);
-            if let (Some(table), Some(token)) = (table, &embeddings.token) {
-                let sizes = [token.shape().rows().elements(), token.shape().width()];
-                // A copy that trains stands behind it.
-                let original = self.built.parameters.iter().find(|parameter| *parameter.name == *table.name);
-                embeddings.original = original.map(|original| original.tensor.clone());
-                embeddings.adapter = self.table_adapter(&table.name, sizes, outside);
-            }
-            embeddings.recorded = Some(before);
-            return embeddings;
+        let before = self.recorded(&self.job.model.recorded, Part::Before, (modules, None), Place::Outside(outside));
+        let token = before.token_embedding(modules);
+        let (mut original, mut adapter) = (None, None);
+        let table = modules.iter().find(|module| module.role == Role::TokenEmbedding);
+        if let (Some(table), Some(token)) = (table, &token) {
+            let sizes = [token.shape().rows().elements(), token.shape().width()];
+            // A copy that trains stands behind it.
+            let found = self.built.parameters.iter().find(|parameter| *parameter.name == *table.name);
+            original = found.map(|original| original.tensor.clone());
+            adapter = self.table_adapter(&table.name, sizes, outside);
         }
-        for module in modules {
-            let ModuleKind::Embedding { rows, width } = module.kind else {
-                let more = self.modules(std::slice::from_ref(module), NormKind::LayerNorm, outside);
-                embeddings.others.norms.extend(more.norms);
-                embeddings.others.projections.extend(more.projections);
-                continue;
-            };
-            let is_token = module.role == Role::TokenEmbedding;
-            let shape = dims(&[(if is_token { Sym::V } else { Sym::Positions }, rows), (Sym::H, width)]);
-            let held = self.built.held.len();
-            let table = self.parameter(Term::EmbeddingWeights, &module.name, shape, outside);
-            if is_token {
-                let original = self.built.held.get(held).unwrap_or(&table);
-                embeddings.original = Some(original.clone());
-                self.built.parameters.iter_mut().rev().take(1).for_each(|table| table.token_embedding = true);
-                embeddings.adapter = self.table_adapter(&module.name, [rows, width], outside);
-                embeddings.token = Some(table);
-            } else {
-                let is_position = module.role == Role::PositionEmbedding;
-                embeddings.tables.push(EmbeddingTable { table, is_position });
-            }
-        }
-        embeddings
+        Embeddings { token, original, adapter, before }
     }
 
     /// Every simulated layer; equal ones share their description.
@@ -163,8 +123,7 @@ impl Builder<'_> {
             let index = u32::try_from(layers.len()).unwrap_or(u32::MAX);
             let tag = LayerTag { model: model_number, index, repeat };
             tape.enter_layer(tag);
-            let recorded = model.recorded.as_ref().and_then(|of| Some((of, of.block(run)?)));
-            layers.push(Rc::new(self.layer(kind, recorded, tag)));
+            layers.extend(model.recorded.block(run).map(|block| Rc::new(self.layer(kind, block, tag))));
         }
         tape.enter_layer(outside);
         layers
@@ -244,8 +203,14 @@ impl Builder<'_> {
                     heads.language.norms.push(self.norm(module, NormKind::LayerNorm, outside));
                 }
                 ModuleKind::Embedding { .. } | ModuleKind::Tensors { .. } => {
+                    let before = self.built.trainable.len();
                     let others = self.tensors(module, Term::HeadWeights, outside);
-                    heads.language.bias = others.first().filter(|_| model.recorded.is_some()).cloned();
+                    // Beside a head that has its own bias nothing reads it.
+                    let is_read = heads.language.projections.is_empty();
+                    heads.language.bias = others.first().filter(|_| is_read).cloned();
+                    if !is_read {
+                        self.leave_untouched(before);
+                    }
                     self.built.held.extend(others);
                 }
             }

@@ -14,7 +14,7 @@ mod recorded;
 mod shared;
 
 pub(super) use load::load;
-pub(super) use model::{Counts, EmbeddingTable, Holder, LoadedModel};
+pub(super) use model::{Counts, Holder, LoadedModel};
 pub(super) use modules::{
     Adapter, BaseWeight, LayerWeights, NormWeights, OwnerWeights, ParameterAdapter, Projection, RecordedBlock,
     TableAdapter,

@@ -30,14 +30,9 @@ pub(in crate::memory) struct LoadedModel {
     pub(in crate::memory) token_embedding: Option<Tensor>,
     /// The adapter on it.
     pub(in crate::memory) token_adapter: Option<TableAdapter>,
-    /// Position, type and other embeddings, in order.
-    pub(in crate::memory) embeddings: Vec<EmbeddingTable>,
-    pub(in crate::memory) embedding_norms: Vec<NormWeights>,
-    /// Projections around the embeddings (OPT-350m).
-    pub(in crate::memory) embedding_projections: Vec<Projection>,
     pub(in crate::memory) layers: Vec<Rc<LayerWeights>>,
-    pub(in crate::memory) final_norms: Vec<NormWeights>,
-    pub(in crate::memory) final_projections: Vec<Projection>,
+    /// The norm that the head reads through, where the class has one.
+    pub(in crate::memory) last_norm: Option<NormWeights>,
     /// `lm_head` or the encoder's head; none: tied.
     pub(in crate::memory) head: Vec<Projection>,
     pub(in crate::memory) head_norms: Vec<NormWeights>,
@@ -60,19 +55,11 @@ pub(in crate::memory) struct LoadedModel {
     /// FSDP1's shards in the dtype they were loaded in, until the first forward.
     pub(in crate::memory) as_loaded: RefCell<Vec<Option<Tensor>>>,
     pub(in crate::memory) counts: Counts,
-    /// What runs before and behind the layers, where the class's code is recorded.
-    pub(in crate::memory) before: Option<RecordedBlock>,
-    pub(in crate::memory) after: Option<RecordedBlock>,
+    /// What runs before and behind the layers.
+    pub(in crate::memory) before: RecordedBlock,
+    pub(in crate::memory) after: RecordedBlock,
     pub(super) _held: Vec<Tensor>,
     pub(super) _idle: Vec<Projection>,
-}
-
-/// A table of embeddings beside that of the tokens.
-#[derive(Debug, Clone)]
-pub(in crate::memory) struct EmbeddingTable {
-    pub(in crate::memory) table: Tensor,
-    /// Its rows are positions.
-    pub(in crate::memory) is_position: bool,
 }
 
 /// Parameters, in elements.
@@ -107,9 +94,8 @@ impl LoadedModel {
             has_language_head: self.has_language_head,
             head: self.head.iter().flat_map(Projection::parameters).map(Tensor::storage_address).collect(),
             last_norm: self
-                .final_norms
-                .last()
-                .into_iter()
+                .last_norm
+                .iter()
                 .flat_map(|norm| norm.weight.iter().chain(&norm.bias))
                 .map(Tensor::storage_address)
                 .collect(),

@@ -1,7 +1,7 @@
 //! What a module's parameters are, once they are on the tape.
 
 use crate::memory::autograd::{ElementType, LayerTag, Sym, Tensor};
-use crate::model::{Block, Layer, NormKind, Recorded, Role};
+use crate::model::{Block, Layer, NormKind, Recorded};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -90,21 +90,7 @@ pub(in crate::memory) struct TableAdapter {
 pub(in crate::memory) struct LayerWeights {
     pub(in crate::memory) layer: Rc<Layer>,
     pub(in crate::memory) tag: LayerTag,
-    pub(super) projections: Vec<(Role, Projection)>,
-    pub(super) norms: Vec<(Role, NormWeights)>,
-    /// Stacked routed experts, in the order of the module's tensors.
-    pub(in crate::memory) experts: Vec<Tensor>,
-    /// The adapter on each of them.
-    pub(in crate::memory) expert_adapters: Vec<Option<ParameterAdapter>>,
-    /// The adapter on the router's bare weight.
-    pub(in crate::memory) router_adapter: Option<ParameterAdapter>,
-    /// Attention's learned logits, one a head.
-    pub(in crate::memory) sinks: Option<Tensor>,
-    /// Parameters that no operator of the step is modelled for (biases and gates of their own): they are held, and get
-    /// gradients and optimizer state when everything trains.
-    pub(super) _others: Vec<Tensor>,
-    /// The recorded block that it runs, in the place of all of the above.
-    pub(in crate::memory) recorded: Option<RecordedBlock>,
+    pub(in crate::memory) block: RecordedBlock,
 }
 
 /// A recorded block with its parameters.
@@ -169,32 +155,4 @@ pub(in crate::memory) struct NormWeights {
     pub(in crate::memory) kind: NormKind,
     pub(in crate::memory) weight: Option<Tensor>,
     pub(in crate::memory) bias: Option<Tensor>,
-}
-
-impl LayerWeights {
-    /// The linear layer with `role`.
-    pub(in crate::memory) fn projection(&self, role: Role) -> Option<&Projection> {
-        self.projections.iter().find(|(at, _)| *at == role).map(|(_, projection)| projection)
-    }
-
-    /// Stacked routed experts with the adapters on them.
-    pub(in crate::memory) fn routed_parameters(&self) -> Vec<&Tensor> {
-        let adapters = self.expert_adapters.iter().flatten().flat_map(|adapter| [&adapter.a, &adapter.b]);
-        self.experts.iter().chain(adapters).collect()
-    }
-
-    /// Every parameter of the block of experts: routed and shared ones, router and gate, with their adapters.
-    pub(in crate::memory) fn expert_parameters(&self) -> Vec<&Tensor> {
-        let roles =
-            [Role::Router, Role::SharedGateProjection, Role::SharedUp, Role::SharedDown, Role::SharedExpertGate];
-        let projections = roles.iter().filter_map(|role| self.projection(*role));
-        let router = self.router_adapter.iter().flat_map(|adapter| [&adapter.a, &adapter.b]);
-        let others = projections.flat_map(Projection::parameters).chain(router);
-        self.routed_parameters().into_iter().chain(others).collect()
-    }
-
-    /// The norm with `role`.
-    pub(in crate::memory) fn norm(&self, role: Role) -> Option<&NormWeights> {
-        self.norms.iter().find(|(at, _)| *at == role).map(|(_, norm)| norm)
-    }
 }

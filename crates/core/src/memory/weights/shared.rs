@@ -2,8 +2,8 @@
 
 use super::builder::{Builder, Built};
 use super::linear::Linear;
-use super::model::{Counts, EmbeddingTable, Holder, LoadedModel};
-use super::modules::{BaseWeight, LayerWeights, NormWeights, Projection, RecordedBlock};
+use super::model::{Counts, Holder, LoadedModel};
+use super::modules::{BaseWeight, LayerWeights, NormWeights, Projection};
 use crate::job::Job;
 use crate::memory::autograd::{Sym, Tape, Tensor};
 use std::cell::RefCell;
@@ -15,20 +15,16 @@ impl LoadedModel {
         Self {
             token_embedding: self.token_embedding.as_ref().map(Tensor::detach),
             token_adapter: None,
-            embeddings: self.embeddings.iter().map(frozen_table).collect(),
-            embedding_norms: self.embedding_norms.iter().map(frozen_norm).collect(),
-            embedding_projections: self.embedding_projections.iter().map(frozen_projection).collect(),
             layers: self.layers.iter().map(|layer| Rc::new(frozen_layer(layer))).collect(),
-            final_norms: self.final_norms.iter().map(frozen_norm).collect(),
-            final_projections: self.final_projections.iter().map(frozen_projection).collect(),
+            last_norm: self.last_norm.as_ref().map(frozen_norm),
             head: self.head.iter().map(frozen_projection).collect(),
             head_norms: self.head_norms.iter().map(frozen_norm).collect(),
             tied_bias: self.tied_bias.as_ref().map(Tensor::detach),
             has_language_head: self.has_language_head,
             pooler: self.pooler.as_ref().map(frozen_projection),
             score: self.score.as_ref().map(frozen_projection),
-            before: self.before.as_ref().map(RecordedBlock::frozen),
-            after: self.after.as_ref().map(RecordedBlock::frozen),
+            before: self.before.frozen(),
+            after: self.after.frozen(),
             trainable: Vec::new(),
             parameters: self.parameters.clone(),
             zero3: None,
@@ -47,12 +43,8 @@ impl LoadedModel {
         Self {
             token_embedding: self.token_embedding.clone(),
             token_adapter: self.token_adapter.clone(),
-            embeddings: self.embeddings.clone(),
-            embedding_norms: self.embedding_norms.clone(),
-            embedding_projections: self.embedding_projections.clone(),
             layers: self.layers.clone(),
-            final_norms: self.final_norms.clone(),
-            final_projections: self.final_projections.clone(),
+            last_norm: self.last_norm.clone(),
             head: self.head.clone(),
             head_norms: self.head_norms.clone(),
             tied_bias: self.tied_bias.clone(),
@@ -91,23 +83,8 @@ impl LoadedModel {
     }
 }
 
-fn frozen_table(embedding: &EmbeddingTable) -> EmbeddingTable {
-    EmbeddingTable { table: embedding.table.detach(), is_position: embedding.is_position }
-}
-
 fn frozen_layer(layer: &LayerWeights) -> LayerWeights {
-    LayerWeights {
-        layer: Rc::clone(&layer.layer),
-        tag: layer.tag,
-        projections: layer.projections.iter().map(|(role, part)| (*role, frozen_projection(part))).collect(),
-        norms: layer.norms.iter().map(|(role, norm)| (*role, frozen_norm(norm))).collect(),
-        experts: layer.experts.iter().map(Tensor::detach).collect(),
-        expert_adapters: layer.experts.iter().map(|_| None).collect(),
-        router_adapter: None,
-        sinks: layer.sinks.as_ref().map(Tensor::detach),
-        _others: layer._others.iter().map(Tensor::detach).collect(),
-        recorded: layer.recorded.as_ref().map(RecordedBlock::frozen),
-    }
+    LayerWeights { layer: Rc::clone(&layer.layer), tag: layer.tag, block: layer.block.frozen() }
 }
 
 fn frozen_norm(norm: &NormWeights) -> NormWeights {

@@ -38,15 +38,6 @@ impl CatalogueModel {
         Model::from_config_by(self.id, &config, programs, Images::None)
     }
 
-    /// Whether its class, or its tower's, was recorded: a page fetches its program first.
-    #[cfg(test)]
-    pub(crate) fn is_recorded(&self) -> bool {
-        let is_recorded = |config: serde_json::Value| {
-            config.get("vision_config").is_some() || Programs::none().unknown(&config).is_some()
-        };
-        self.parsed().is_ok_and(is_recorded)
-    }
-
     fn parsed(&self) -> serde_json::Result<serde_json::Value> {
         serde_json::from_str(self.config)
     }

@@ -169,6 +169,8 @@ pub(crate) struct Op {
     pub(crate) kept: Vec<bool>,
     /// Key of the config that says its rate of dropout.
     pub(crate) rate: Option<String>,
+    /// Of a cast: what it takes its dtype of, which may be freed by then. `None`: its outputs say it.
+    pub(crate) like: Option<Value>,
 }
 
 impl Op {
@@ -266,6 +268,8 @@ pub(crate) struct GatedProduct {
     pub(crate) scaled: Option<usize>,
     pub(crate) activation: usize,
     pub(crate) product: usize,
+    /// Gate and up are parts of one projection.
+    pub(crate) is_joint: bool,
 }
 
 impl Code {
@@ -273,6 +277,14 @@ impl Code {
     pub(crate) fn gated_products(&self) -> Vec<GatedProduct> {
         let made = |number: usize| self.ops.iter().find(|op| op.first == number);
         let projected = |number: usize| made(number).is_some_and(|op| matches!(op.action, Action::Linear(_)));
+        let split = |number: usize| {
+            let makes = |op: &&Op| (op.first..op.first.saturating_add(op.kept.len())).contains(&number);
+            let [Value::Numbered(whole)] = *self.ops.iter().find(makes).filter(|op| op.sign == Sign::Split)?.inputs
+            else {
+                return None;
+            };
+            projected(whole).then_some(whole)
+        };
         let product = |activation: &Op| {
             let [Value::Numbered(read)] = *activation.inputs.as_slice() else { return None };
             let scaled = made(read).filter(|op| op.sign == Sign::Product && op.module.is_none());
@@ -289,37 +301,17 @@ impl Code {
                 }
                 _ => None,
             })?;
-            let found = GatedProduct { gate, up, scaled, activation: activation.first, product };
-            (projected(gate) && projected(up)).then_some(found)
+            let is_joint = split(gate).is_some() && split(gate) == split(up);
+            let found = GatedProduct { gate, up, scaled, activation: activation.first, product, is_joint };
+            (is_joint || projected(gate) && projected(up)).then_some(found)
         };
         let activations = self.ops.iter().filter(|op| op.sign == Sign::Gate && op.module.is_none());
         activations.filter_map(product).collect()
     }
 
-    /// `repeat_kv` of keys and of values: `unsqueeze`, `expand`, and the two operators of a `reshape` that copies.
-    pub(crate) fn repeated_heads(&self) -> Vec<[usize; 4]> {
-        let next = |of: &Op, sign: Sign| {
-            let reads = |op: &&Op| op.sign == sign && op.inputs.as_slice() == [Value::Numbered(of.first)];
-            self.ops.iter().find(reads)
-        };
-        let chain = |first: &Op| {
-            let expanded = next(first, Sign::Expand)?;
-            let copied = next(expanded, Sign::Copy)?;
-            let seen = next(copied, Sign::View)?;
-            Some([first.first, expanded.first, copied.first, seen.first])
-        };
-        let of_attention = self.ops.iter().filter(|op| op.region == Region::Attention && op.sign == Sign::Unsqueeze);
-        of_attention.filter_map(chain).collect()
-    }
-
-    /// Casts whose result a softmax alone reads.
-    pub(crate) fn upcasts_for_softmax(&self) -> Vec<usize> {
-        let is_read = |of: usize| {
-            let mut readers = self.ops.iter().filter(|op| op.inputs.contains(&Value::Numbered(of)));
-            readers.next().is_some_and(Op::is_softmax) && readers.next().is_none()
-        };
-        let casts = self.ops.iter().filter(|op| op.sign == Sign::Cast && op.region == Region::Attention);
-        casts.map(|op| op.first).filter(|made| is_read(*made)).collect()
+    /// Whether a value is a matrix the other way round, as `torch.nn.functional.linear` takes its weight.
+    pub(crate) fn is_transposed(&self, number: usize) -> bool {
+        self.all().iter().any(|op| op.first == number && op.sign == Sign::Transpose)
     }
 
     /// Numbers of the values that the layer's own operators read, or that it gives.

@@ -114,7 +114,7 @@ fn one(
         stacks.push(self::stack(stack, layers.len(), &mut names)?);
     }
     let inputs = written.inputs.into_iter().map(|input| self::input(input, shapes.len())).collect::<Result<_, _>>()?;
-    let format::Head { name, bias, softcaps, scales, upcasts, adds, pooler, classifies } = written.head;
+    let format::Head { name, bias, bias_of, softcaps, scales, upcasts, adds, pooler, classifies } = written.head;
     let stated = |written| match written {
         format::Stated::Always(always) => Stated::Always(always),
         format::Stated::Where(key) => Stated::Where(key),
@@ -146,7 +146,7 @@ fn one(
         keeps: written.keeps,
         supports_sdpa: written.sdpa,
         holds_input: written.holds,
-        head: Head { name, bias, softcaps, scales, upcasts, adds, pooler, classifies },
+        head: Head { name, bias, bias_of, softcaps, scales, upcasts, adds, pooler, classifies },
         before,
         layers,
         after,

@@ -6,6 +6,7 @@ use headroom_torch::{Keeps, Made, Operator};
 use serde_json::{Map, Value as Json};
 
 use super::functions::{self, Found, Function};
+use super::lowered::lower_before_expanding;
 use super::regions::Region;
 use super::signs::Sign;
 use super::{Action, Attend, Autocast, Code, Dimension, Op, Owner, RESIDUAL, Repeat, Value, format};
@@ -73,6 +74,7 @@ impl<'a> Builder<'a> {
         let mut all = self.list(&format!("{place}.pre"), pre, 0)?;
         let own = all.len();
         all.extend(self.list(&format!("{place}.ops"), ops, 0)?);
+        lower_before_expanding(&mut all);
         let named = |list: &BTreeMap<String, Json>, what: &str| {
             let one = |(name, number): (&String, &Json)| {
                 Ok((name.clone(), at(|| format!("{place}.{what}.{name}"), self.value(number, None))?))
@@ -114,6 +116,7 @@ impl<'a> Builder<'a> {
             operator.kernel.is_cast() && operator.outputs.iter().all(|output| output.made == Made::Model)
         };
         taken.is_some_and(|name| name == RESIDUAL)
+            && !matches!(op.like, Some(Value::Numbered(_)))
             && matches!(&op.action, Action::Operator(operator) if narrows(operator))
     }
 
@@ -187,7 +190,7 @@ impl<'a> Builder<'a> {
         let action = Action::Repeat(Box::new(Repeat { times, carry, collect, ops }));
         let (frees, kept) = (Vec::new(), Vec::new());
         let (inputs, rate, sign) = (Vec::new(), None, Sign::Other);
-        Ok(Op { action, module: None, inputs, first, frees, cast, region, sign, kept, rate })
+        Ok(Op { action, module: None, inputs, first, frees, cast, region, sign, kept, rate, like: None })
     }
 
     /// The lists that a loop whose values begin at `first` makes of some of them: each has a number of its own behind those.
@@ -235,7 +238,12 @@ impl<'a> Builder<'a> {
             *part = written.as_array().ok_or("an operator is [function, tensors, shapes, frees]")?;
         }
         let [tensors, given, frees] = parts;
-        let inputs = tensors.iter().map(|one| self.value(one, module)).collect::<Found<Vec<Value>>>()?;
+        let mut inputs = tensors.iter().map(|one| self.value(one, module)).collect::<Found<Vec<Value>>>()?;
+        let like = match function.like {
+            Some(place) if place > 0 && place + 1 == inputs.len() => inputs.pop(),
+            Some(_) => return Err("takes the dtype of a tensor that is not the last of its own".to_owned()),
+            None => None,
+        };
         let sizes: Vec<Option<usize>> = inputs.iter().map(|value| self.shape(value)).collect();
         let shape = |one: &Json| functions::whole(one, self.sizes.shapes.len(), "shape");
         let outputs = function.outputs(&sizes, &given.iter().map(shape).collect::<Found<Vec<usize>>>()?)?;
@@ -261,10 +269,11 @@ impl<'a> Builder<'a> {
         };
         self.reads_lists(&action, &inputs)?;
         let frees = self.numbered(frees, module)?;
-        let cast = autocast(&function.name);
+        let class = module.and_then(|module| self.modules.get(module)).map_or("", |owner| owner.class.as_str());
+        let cast = autocast(&function.name, class);
         let (region, sign) = (Region::Other, Sign::of(&function.name));
         let rate = function.rate.clone();
-        Ok(Op { action, module, inputs, first, frees, cast, region, sign, kept, rate })
+        Ok(Op { action, module, inputs, first, frees, cast, region, sign, kept, rate, like })
     }
 
     /// The shape of a value, where it is known.
@@ -301,8 +310,12 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// What torch.autocast does to an operator (aten/src/ATen/autocast_mode.h).
-fn autocast(name: &str) -> Autocast {
+/// Norms that turn autocast off for themselves and cast what they read to its dtype (transformers 5.23 modeling_nemotron.py
+/// `NemotronLayerNorm1P.forward`, `_cast_if_autocast_enabled`).
+const LOWERED_NORMS: &[&str] = &["NemotronLayerNorm1P"];
+
+/// What torch.autocast does to an operator (aten/src/ATen/autocast_mode.h) of a module of `class`.
+fn autocast(name: &str, class: &str) -> Autocast {
     const LOWER: &[&str] = &["mm", "bmm", "addmm", "baddbmm", "addbmm", "mv", "convolution", "_convolution", "prelu"];
     const WIDE: &[&str] = &[
         "pow",
@@ -331,8 +344,13 @@ fn autocast(name: &str) -> Autocast {
         "_safe_softmax",
     ];
     const WIDE_RESULT: &[&str] = &["sum", "prod", "cumsum", "cumprod"];
+    // Its caller says the dtype that its tensor has, and autocast keeps to that (`fp32_set_opt_dtype`).
+    if name == "_softmax.dtype" {
+        return Autocast::Passes;
+    }
     let base = name.split('.').next().unwrap_or(name);
-    if LOWER.contains(&base) {
+    let is_lowered = base == "native_layer_norm" && LOWERED_NORMS.contains(&class);
+    if LOWER.contains(&base) || is_lowered {
         Autocast::Lower
     } else if WIDE.contains(&base) {
         Autocast::Wide

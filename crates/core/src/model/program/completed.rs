@@ -173,6 +173,10 @@ static RULES: &[Rule] = &[
         let is_newer = keys.said.get("new_decoder_architecture").and_then(Json::as_bool) == Some(true);
         (is_newer && keys.number("num_ln_in_parallel_attn") == Some(2)).then(|| Json::from(0))
     }),
+    // Embeddings as wide as the layers are projected by nothing (modeling_opt.py `OPTDecoder.__init__`).
+    renamed(&["opt"], "word_embed_proj_dim", |keys| {
+        (keys.number("word_embed_proj_dim") == keys.number("hidden_size")).then(|| Json::from(0))
+    }),
     rule(&["bamba"], "attn_layer_indices", |_| Some(Json::Array(Vec::new()))),
     rule(&["flint"], "layer_types", |keys| {
         keys.each(|layer, layers| if layer < 2 || layer % 4 == 1 || layer + 1 == layers { FULL } else { SLIDING })

@@ -63,11 +63,12 @@ impl<'a> Figures<'a> {
         flags.filter_map(|(key, _)| Some((key.as_str(), self.given(key)?)))
     }
 
-    /// Keys that the class has rates of dropout under.
+    /// Keys that the config has rates of dropout under.
     pub(super) fn rates(&self) -> impl Iterator<Item = &'a str> {
-        let is_rate = |key: &str| key.contains("dropout") || key.ends_with("pdrop");
-        let rates = self.program.defaults.iter().filter(move |(key, default)| is_rate(key) && default.is_number());
-        rates.map(|(key, _)| key.as_str())
+        let is_rate =
+            |key: &str| ["dropout", "dropout_prob", "dropout_rate", "pdrop"].iter().any(|end| key.ends_with(end));
+        let said = self.text.into_iter().chain([self.fields]).flatten();
+        said.filter(move |(key, value)| is_rate(key) && value.is_number()).map(|(key, _)| key.as_str())
     }
 
     /// What the whole config says under `key`.
@@ -207,7 +208,8 @@ impl<'a> Figures<'a> {
     pub(super) fn indivisible(&self, keys: &[&str], values: &[Option<f64>]) -> Found<Option<&'a str>> {
         let derived = self.program.derived.iter().filter(|(key, _)| self.given(key).is_none());
         let sizes = || self.program.dims.iter().map(|dim| &dim.size).chain(derived.clone().map(|(_, size)| size));
-        for (i, name) in self.program.names.list().iter().enumerate().filter(|(_, name)| keys.contains(&name.as_str())) {
+        for (i, name) in self.program.names.list().iter().enumerate().filter(|(_, name)| keys.contains(&name.as_str()))
+        {
             // Of a width that follows from it no size says it.
             let mut values = values.to_vec();
             for (value, key) in values.iter_mut().zip(self.program.names.list()) {

@@ -94,6 +94,7 @@ pub(super) struct Head {
     pub(super) name: String,
     #[serde(default)]
     pub(super) bias: Stated,
+    pub(super) bias_of: Option<String>,
     #[serde(default)]
     pub(super) softcaps: Stated,
     #[serde(default)]

@@ -146,11 +146,25 @@ pub(super) struct Function {
     steps: Vec<Planned>,
     results: Vec<Option<(Operand, Option<Shape>)>>,
     is_whole: bool,
+    /// Of a cast to the dtype of another tensor: the place of that, the last of the operator's.
+    pub(super) like: Option<usize>,
+}
+
+/// Of a cast to the dtype of one of its tensors the place of that, in whose place the model's dtype then stands.
+fn taken_dtype(name: &str, outputs: &mut [Vec<Json>]) -> Found<Option<usize>> {
+    let ([output], true) = (outputs, Kernel::of(name).is_cast()) else { return Ok(None) };
+    let Some(code) = output.get_mut(1) else { return Ok(None) };
+    let place = code.as_str().and_then(|text| text.strip_prefix('i')).filter(|place| !place.is_empty());
+    let Some(place) = place.map(number).transpose()? else { return Ok(None) };
+    *code = Json::from("h");
+    Ok(Some(place))
 }
 
 impl Function {
     pub(super) fn read(written: format::Function, shapes: usize) -> Found<Self> {
-        let format::Function { f, o, n, t, r, w, p, a } = written;
+        let format::Function { f, mut o, n, t, r, w, p, a } = written;
+        let like = taken_dtype(&f, &mut o)?;
+        let is_cast = Kernel::of(&f).is_cast();
         let mut steps = Vec::new();
         let mut made = 0;
         for (name, inputs, outputs, frees) in &t {
@@ -159,7 +173,11 @@ impl Function {
             if !inputs.iter().all(known) {
                 return Err(format!("{name} reads what is not made yet"));
             }
-            let outputs: Vec<Tensor> = outputs.iter().map(|one| Tensor::read(one, shapes)).collect::<Found<_>>()?;
+            let mut outputs: Vec<Tensor> = outputs.iter().map(|one| Tensor::read(one, shapes)).collect::<Found<_>>()?;
+            if is_cast && Kernel::of(name).is_cast() {
+                // Back to the dtype of what was cast, whatever that is here.
+                outputs.iter_mut().for_each(|output| output.made = Made::Model);
+            }
             if outputs.iter().any(|output| output.of.is_some_and(|of| of >= inputs.len())) {
                 return Err(format!("{name} gives the storage of a tensor that it has not"));
             }
@@ -178,7 +196,7 @@ impl Function {
             None => None,
         };
         let outputs = o.iter().map(|one| Tensor::read(one, shapes)).collect::<Found<_>>()?;
-        Ok(Self { name: f, attention: a, rate: p, outputs, node, steps, results, is_whole: w })
+        Ok(Self { name: f, attention: a, rate: p, outputs, node, steps, results, is_whole: w, like })
     }
 
     /// The outputs of an operator with tensors of these shapes; `given`: shapes that the operator itself says, in order.
@@ -248,7 +266,8 @@ impl Function {
         if !saves.iter().all(is_there) {
             return Err("saves what is no tensor of the operator".to_owned());
         }
-        let place = Place { edges: found, saves: saves.clone(), backward: Arc::new(whole) };
+        let saves_all = edges.len() == 1;
+        let place = Place { edges: found, saves: saves.clone(), saves_all, backward: Arc::new(whole) };
         Ok((!place.edges.is_empty()).then_some(place))
     }
 }

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::Value as Json;
 
 use super::Program;
-use crate::model::families;
 
 /// Programs by `model_type`: those that were read, and names of those that could be. Cheap to clone; equal are those of one
 /// making. No link or file of a plan has them.
@@ -29,7 +28,6 @@ impl Default for Programs {
 struct Library {
     read: BTreeMap<String, Variants>,
     listed: BTreeSet<String>,
-    before_families: bool,
     source: Option<Source>,
     /// What came from there.
     asked: Mutex<BTreeMap<String, Option<Variants>>>,
@@ -59,14 +57,8 @@ type Source = fn(&str) -> Option<String>;
 impl Library {
     /// The same, not asked for anything yet.
     fn copy(&self) -> Self {
-        let Self { read, listed, before_families, source, .. } = self;
-        Self {
-            read: read.clone(),
-            listed: listed.clone(),
-            before_families: *before_families,
-            source: *source,
-            asked: Mutex::default(),
-        }
+        let Self { read, listed, source, .. } = self;
+        Self { read: read.clone(), listed: listed.clone(), source: *source, asked: Mutex::default() }
     }
 
     fn find(&self, model_type: &str) -> Option<Variants> {
@@ -94,7 +86,7 @@ impl PartialEq for Programs {
 }
 
 impl Programs {
-    /// None: readers that are written by hand alone.
+    /// None: no model can be read.
     pub fn none() -> Self {
         Self(Arc::default())
     }
@@ -128,12 +120,6 @@ impl Programs {
         Self(Arc::new(library))
     }
 
-    /// The same, each program in the place of a reader that is written by hand.
-    #[must_use]
-    pub fn before_families(&self) -> Self {
-        Self(Arc::new(Library { before_families: true, ..self.0.copy() }))
-    }
-
     /// Every `model_type` that was read.
     pub fn known(&self) -> impl Iterator<Item = &str> {
         self.0.read.keys().map(String::as_str)
@@ -141,7 +127,7 @@ impl Programs {
 
     /// The programs that read configs of `model_type`.
     pub(in crate::model) fn find(&self, model_type: &str) -> Option<Variants> {
-        if self.replaces(model_type) { self.0.find(model_type) } else { None }
+        self.0.find(model_type)
     }
 
     /// The programs for configs of `model_type` with a tower that sees images, whatever reads its text part.
@@ -149,22 +135,17 @@ impl Programs {
         self.0.find(model_type).filter(|found| found.first().is_some_and(|program| program.sees_images()))
     }
 
-    /// Whether a program reads such configs, where there is one.
-    fn replaces(&self, model_type: &str) -> bool {
-        self.0.before_families || families::reader(model_type).is_none()
-    }
-
-    /// The `model_type` of `config`, where neither a reader nor a program knows it or what is within it: it has to be recorded, or is
+    /// The `model_type` of `config`, where no program is for it or what is within it: it has to be recorded, or is
     /// read as a guess.
     pub fn unknown<'c>(&self, config: &'c Json) -> Option<&'c str> {
         let named = super::read::model_types(config);
         named.last().copied().filter(|_| !self.knows_any(&named))
     }
 
-    /// Whether a reader or a program is for one of `names`.
+    /// Whether a program is for one of `names`.
     fn knows_any(&self, names: &[&str]) -> bool {
         let listed = |name: &str| self.0.read.contains_key(code_of(name)) || self.0.listed.contains(code_of(name));
-        names.iter().any(|name| families::reader(name).is_some() || listed(name))
+        names.iter().any(|name| listed(name))
     }
 
     /// The program that `config` wants and that is listed but not read yet: to be fetched and given by [`Programs::with`].
@@ -175,14 +156,11 @@ impl Programs {
         let has_tower = config.get("vision_config").is_some();
         let named = super::read::model_types(config);
         if !self.knows_any(&named) {
-            let guessed = super::read::guessed_class(config).filter(|class| self.replaces(class))?;
+            let guessed = super::read::guessed_class(config)?;
             return self.0.listed.get(guessed).filter(|name| !self.0.read.contains_key(*name)).map(String::as_str);
         }
         for (depth, name) in named.into_iter().enumerate() {
             let is_tower = depth == 0 && has_tower;
-            if !is_tower && !self.replaces(name) {
-                continue;
-            }
             let name = code_of(name);
             match self.0.read.get(name) {
                 // Its text part may want a program of its own.

@@ -13,7 +13,9 @@ mod expression;
 mod facts;
 mod format;
 mod functions;
+mod heads;
 mod library;
+mod lowered;
 mod marks;
 #[cfg(feature = "programs")]
 mod packed;
@@ -142,6 +144,8 @@ struct Head {
     name: String,
     /// Where it hangs on a key, that key is true or false.
     bias: Stated,
+    /// The module whose parameter the bias is where the head is the token embedding; where it is not, that is a parameter that nothing reads.
+    bias_of: Option<String>,
     /// Whether logits go through tanh.
     softcaps: Stated,
     scales: bool,

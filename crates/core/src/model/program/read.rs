@@ -10,10 +10,10 @@ use super::facts::{Facts, attention, feed_forward, modules};
 use super::{Action, Classifies, Owner, Program, Recorded, Stated, positions, sound};
 use crate::model::behaviour::Behaviour;
 use crate::model::config::{Assumptions, Config, ConfigError, MAX_NESTING, TEXT_PARTS};
-use crate::model::families;
 use crate::model::{
     AnyResolution, Layer, LayerRun, Model, ModelKind, ModelPart, Module, ModuleKind, Reading, Residual, Role, Vision,
 };
+use crate::model::{classes, guess};
 
 /// Every `model_type` that a config says, its own and those of its text parts, outermost first; what a class takes its text part to be
 /// where no part says it.
@@ -24,14 +24,14 @@ pub(super) fn model_types(config: &Json) -> Vec<&str> {
         let Some(fields) = part else { break };
         let own = fields.get("model_type").and_then(Json::as_str);
         let architecture =
-            || fields.get("architectures")?.as_array()?.first()?.as_str().and_then(families::model_type_of);
-        let of_class = found.last().map(|whole| families::text_model_type(whole));
+            || fields.get("architectures")?.as_array()?.first()?.as_str().and_then(classes::model_type_of);
+        let of_class = found.last().map(|whole| classes::text_model_type(whole));
         found.extend(own.or_else(architecture).or(of_class));
         part = TEXT_PARTS.iter().find_map(|key| fields.get(*key)?.as_object());
     }
     // Older files are flat.
     if let Some(whole) = found.last().filter(|_| config.get("vision_config").is_some() && found.len() == 1) {
-        let text = families::text_model_type(whole);
+        let text = classes::text_model_type(whole);
         if text != *whole {
             found.push(text);
         }
@@ -47,7 +47,7 @@ pub(super) fn guessed_class(config: &Json) -> Option<&'static str> {
         let Some(text) = TEXT_PARTS.iter().find_map(|key| part.object(key)) else { break };
         part = text;
     }
-    families::guess(&part).ok().map(|(class, _)| class)
+    guess::guess(&part).ok().map(|(class, _)| class)
 }
 
 /// Reads the config `fields` by the one of `programs` that is for such configs. `ties`: whether the head is the token embedding,
@@ -141,10 +141,12 @@ pub(in crate::model) fn read(
         vec![Module { name: program.head.name.clone(), role: Role::Head, kind, part: ModelPart::LanguageModel }]
     };
     // A head that is the token embedding may have a bias of its own.
-    let bias = || {
+    let bias = |role| {
         let kind = ModuleKind::Tensors { shapes: vec![("bias".to_owned(), vec![rows])] };
-        vec![Module { name: program.head.name.clone(), role: Role::Head, kind, part: ModelPart::LanguageModel }]
+        let name = program.head.bias_of.as_ref().unwrap_or(&program.head.name).clone();
+        Module { name, role, kind, part: ModelPart::LanguageModel }
     };
+    let unread = || program.head.bias_of.is_some().then(|| bias(Role::Other));
     // A decoder may read images without causality in some layers, and what stands behind a tower in all (PaliGemma's prefix).
     let own = program.stacks.last().map(|stack| &stack.kinds);
     let text = own.into_iter().flatten().filter_map(|(_, block)| program.layers.get(*block));
@@ -157,9 +159,11 @@ pub(in crate::model) fn read(
         is_causal |= causal;
         is_not |= !causal;
     }
+    // Where causality stands in numbers that are added to the scores (Inkling's relative positions), attention says that it has none.
+    let predicts_next = program.class.ends_with("ForCausalLM");
     let kind = match program.reads_sources {
         true => ModelKind::EncoderDecoder,
-        false if is_not && !is_causal && program.stacks.len() < 2 => ModelKind::Encoder,
+        false if is_not && !is_causal && !predicts_next && program.stacks.len() < 2 => ModelKind::Encoder,
         false => ModelKind::Decoder,
     };
     Ok(Model {
@@ -178,8 +182,8 @@ pub(in crate::model) fn read(
         layers,
         final_modules: outside(&facts, &program.after.modules, false),
         head: match (ties, has_bias) {
-            (false, _) => head(),
-            (true, true) => bias(),
+            (false, _) => head().into_iter().chain(unread()).collect(),
+            (true, true) => vec![bias(Role::Head)],
             (true, false) => Vec::new(),
         },
         final_logit_softcapping: match &program.head.softcaps {
@@ -191,10 +195,11 @@ pub(in crate::model) fn read(
         behaviour: Behaviour {
             has_pooler: program.head.pooler,
             classifies_pooled: program.head.classifies == Classifies::Pooled,
+            attends_by_itself: attends_by_itself(program),
             ..if is_eager_alone(program) { Behaviour::eager_only() } else { Behaviour::default() }
         },
         is_measured: false,
-        recorded: Some(Arc::new(recorded)),
+        recorded: Arc::new(recorded),
         vision: vision(program, &figures)?,
         idle: Vec::new(),
     })
@@ -341,7 +346,12 @@ fn outside(facts: &Facts<'_>, owners: &[Owner], before: bool) -> Vec<Module> {
 
 /// Whether the class was recorded with eager attention because it runs no other: masks are added by its own operators.
 fn is_eager_alone(program: &Program) -> bool {
-    program.takes_masks() && !program.attends() || !program.supports_sdpa
+    attends_by_itself(program) || !program.supports_sdpa
+}
+
+/// Whether no operator hands attention to a kernel.
+fn attends_by_itself(program: &Program) -> bool {
+    program.takes_masks() && !program.attends()
 }
 
 /// Keys, and parts of a config, that give parameters and are not set.

@@ -24,8 +24,18 @@ pub(super) enum Sign {
     Expand,
     /// A copy of what does not lie in one piece.
     Copy,
+    /// The same, as `matmul` makes it of heads.
+    CopyForMatmul,
     /// The same elements in another shape.
     View,
+    /// A matrix the other way round.
+    Transpose,
+    /// Two dimensions in each other's place.
+    Swap,
+    /// Tensors one behind the other.
+    Joined,
+    /// Parts of a tensor.
+    Split,
     /// A cast.
     Cast,
     Softmax,
@@ -48,7 +58,12 @@ impl Sign {
             "unsqueeze" => Self::Unsqueeze,
             "expand" => Self::Expand,
             "clone" => Self::Copy,
+            "reshape" => Self::CopyForMatmul,
             "view" | "_unsafe_view" => Self::View,
+            "t" => Self::Transpose,
+            "transpose" => Self::Swap,
+            "cat" => Self::Joined,
+            "split" | "split_with_sizes" | "chunk" => Self::Split,
             "_to_copy" => Self::Cast,
             "_softmax" => Self::Softmax,
             _ => Self::Other,

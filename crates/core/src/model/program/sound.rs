@@ -21,7 +21,7 @@ const SIZES: &[&str] = &[
     "num_kv_heads",
     "vocab_size",
 ];
-const HEADS: &[&str] = &["num_attention_heads", "n_head", "num_heads"];
+const HEADS: &[&str] = &["num_attention_heads", "n_head", "n_heads", "num_heads", "attention_heads"];
 const KEY_VALUE_HEADS: &[&str] = &["num_key_value_heads", "num_kv_heads"];
 const EXPERTS: &[&str] = &["n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts"];
 const EXPERTS_PER_TOKEN: &[&str] =
@@ -51,7 +51,8 @@ pub(super) fn check(figures: &Figures<'_>) -> Result<(), Box<ConfigError>> {
     }
     // Qwen's windows are off by default, and some of its classes were recorded without them.
     let is_on = figures.given("use_sliding_window").and_then(Json::as_bool) == Some(true);
-    if is_on && figures.given("sliding_window").is_some() && !figures.keys_of_sizes().any(|key| key == "sliding_window") {
+    if is_on && figures.given("sliding_window").is_some() && !figures.keys_of_sizes().any(|key| key == "sliding_window")
+    {
         return Err(ConfigError::new("use_sliding_window", "was not recorded for this class: record the model anew"));
     }
     let named = |keys: &'static [&'static str]| {
@@ -72,9 +73,11 @@ pub(super) fn check(figures: &Figures<'_>) -> Result<(), Box<ConfigError>> {
         };
         return Err(ConfigError::new(part, why));
     }
-    if let Some((key, _)) = EXPERTS.iter().filter_map(|key| Some((key, figures.default_of(key)?))).find(|(key, default)| {
-        figures.is_null(key) && default.as_u64().is_some_and(|experts| experts > 0)
-    }) {
+    if let Some((key, _)) = EXPERTS
+        .iter()
+        .filter_map(|key| Some((key, figures.default_of(key)?)))
+        .find(|(key, default)| figures.is_null(key) && default.as_u64().is_some_and(|experts| experts > 0))
+    {
         return Err(ConfigError::new(*key, "is null, which the class cannot read: write how many experts a layer has"));
     }
     if let (Some((_, experts)), Some((key, visited))) = (named(EXPERTS), named(EXPERTS_PER_TOKEN))
@@ -99,13 +102,19 @@ pub(super) fn check_heads(figures: &Figures<'_>, values: &[Option<f64>]) -> Resu
 fn whole(figures: &Figures<'_>, key: &str, said: &Json) -> Result<(), Box<ConfigError>> {
     let is_size = SIZES.contains(&key);
     let is_counted = is_size || figures.default_of(key).is_some_and(|default| default.is_u64());
-    // Of a list each layer has its own.
-    let is_list = said.as_array().is_some_and(|list| !list.is_empty());
-    if !is_counted || is_list {
+    if !is_counted {
         return Ok(());
     }
     let least = if is_size { 1.0 } else { 0.0 };
-    let number = said.as_f64().filter(|number| number.fract() == 0.0 && (least..=LARGEST).contains(number));
+    let is_whole = |number: &f64| number.fract() == 0.0 && (least..=LARGEST).contains(number);
+    // Of a list each layer has its own.
+    let number = match said.as_array().map(Vec::as_slice) {
+        Some(list @ [first, ..]) if list.iter().all(|one| one.as_f64().is_some_and(|one| is_whole(&one))) => {
+            first.as_f64()
+        }
+        Some(_) => None,
+        None => said.as_f64().filter(is_whole),
+    };
     let why = || format!("must be a whole number from {least} to {LARGEST}, but is {}", short(said));
     number.map(|_| ()).ok_or_else(|| ConfigError::new(key, why()))
 }
@@ -115,7 +124,11 @@ fn whole(figures: &Figures<'_>, key: &str, said: &Json) -> Result<(), Box<Config
 ///
 /// # Errors
 /// Names the key of the activation function.
-pub(super) fn check_activation(figures: &Figures<'_>, fields: &Map<String, Json>, layers: &[LayerRun]) -> Result<(), Box<ConfigError>> {
+pub(super) fn check_activation(
+    figures: &Figures<'_>,
+    fields: &Map<String, Json>,
+    layers: &[LayerRun],
+) -> Result<(), Box<ConfigError>> {
     let assumed = Assumptions::default();
     let config = Config::of(fields, &assumed);
     let Some(key) = ACTIVATION.iter().find(|key| config.has(&[**key])) else { return Ok(()) };

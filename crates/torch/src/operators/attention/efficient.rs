@@ -97,9 +97,9 @@ fn efficient_backward(call: &Call<'_>, query: Shape, sizes: AttentionSizes, elem
     } else {
         pieces.push(call.grad_like(per_head, ElementType::F32));
     }
-    let width = query.width();
+    let widths = (query.width(), out.width());
     let workspace =
-        efficient_workspace(per_head.rows().elements(), per_head.width(), keys, width, element, capability(call));
+        efficient_workspace(per_head.rows().elements(), per_head.width(), keys, widths, element, capability(call));
     pieces.push(call.grad_like(dims(&[(Symbol::WORKSPACE, workspace)]), ElementType::Byte));
     pieces
 }
@@ -109,25 +109,36 @@ fn capability(call: &Call<'_>) -> (u8, u8) {
 }
 
 /// Bytes of that accumulator: a tile of queries by head width with a lock for each block, and for wide heads in 16 bits
-/// accumulators for keys and values (mem_eff_attention/kernel_backward.h `workspace_elements_gq`, `GradQTempStorage`; the
-/// tiles are those of the kernels that GPUs of 99 KiB of shared memory and less, or more, can run).
+/// accumulators for keys and values, one for each part that keys are split into (mem_eff_attention/kernel_backward.h
+/// `workspace_elements_gq`, `workspace_elements_gk`, `GradQTempStorage`; the tiles are those of the kernels that GPUs of 99 KiB of shared
+/// memory and less, or more, can run: of wide heads `128x64_k65536`). `heads`: of all sequences; `widths`: of queries and values.
 fn efficient_workspace(
     heads: u64,
     queries: u64,
     keys: u64,
-    width: u64,
+    (width, value_width): (u64, u64),
     element: ElementType,
     compute_capability: (u8, u8),
 ) -> u64 {
     const LOCK: u64 = 16;
+    const BLOCK_OF_KEYS: u64 = 64;
+    // So many parts of keys at most, of all heads (attention_backward.cu `num_splits_key`: "let's avoid that").
+    const MOST_PARTS: u64 = 200;
     let half = element == ElementType::Half;
     let roomy = matches!(compute_capability, (8, 0) | (9.., _)) && compute_capability.0 != 12;
-    let columns = if width <= 64 { 64 } else { 128 };
-    let rows = if half && roomy && width > 64 && width <= 128 { 128 } else { 64 };
+    let widest = width.max(value_width);
+    let (rows, columns) = match widest {
+        0..=64 => (64, 64),
+        65..=128 if half && roomy => (128, 128),
+        _ if half && roomy => (128, 64),
+        _ => (64, 128),
+    };
     let tiles = queries.div_ceil(rows).saturating_mul(width.div_ceil(columns));
     let mut bytes = tiles.saturating_mul(rows * columns * 4 + LOCK);
-    if half && width > 128 {
-        bytes = bytes.saturating_add(2 * 4 * keys.next_multiple_of(64).saturating_mul(width.next_multiple_of(64)));
+    if half && widest > 128 {
+        let parts = keys.div_ceil(BLOCK_OF_KEYS).min(MOST_PARTS / heads.max(1)).max(1);
+        let both = width.next_multiple_of(rows).saturating_add(value_width.next_multiple_of(rows));
+        bytes = bytes.saturating_add((parts * BLOCK_OF_KEYS * 4).saturating_mul(both));
     }
     bytes.saturating_mul(heads)
 }
@@ -136,7 +147,7 @@ fn efficient_workspace(
 mod tests {
     use super::*;
 
-    /// Bytes of the workspace seen in PyTorch's allocator on compute capability 8.0, for 6 heads.
+    /// Bytes of the workspace seen in PyTorch's allocator on compute capability 8.0, for 6 heads, and for those of two sequences of DeepSeek-V3.2.
     #[test]
     fn the_efficient_kernels_workspace_matches_pytorch() {
         for (element, length, width, bytes) in [
@@ -149,7 +160,9 @@ mod tests {
             (ElementType::Half, 512, 80, 1_573_248),
             (ElementType::Half, 512, 256, 9_438_720),
         ] {
-            assert_eq!(efficient_workspace(6, length, length, width, element, (8, 0)), bytes, "{length} {width}");
+            let found = efficient_workspace(6, length, length, (width, width), element, (8, 0));
+            assert_eq!(found, bytes, "{length} {width}");
         }
+        assert_eq!(efficient_workspace(256, 2048, 2048, (192, 128), ElementType::Half, (8, 0)), 428_015_616);
     }
 }

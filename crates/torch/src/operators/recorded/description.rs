@@ -79,6 +79,8 @@ pub struct Place {
     pub edges: Vec<usize>,
     /// What is saved, in order, where backward reads it.
     pub saves: Vec<Keeps>,
+    /// All of it is saved, read or not: the operator has one gradient to give (tools/autograd/gen_variable_type.py `guard_for`).
+    pub saves_all: bool,
     /// What backward runs.
     pub backward: Arc<Template>,
 }
@@ -115,6 +117,7 @@ impl Operator {
             Place {
                 edges,
                 saves,
+                saves_all: place.saves_all,
                 backward: Arc::new(Template {
                     steps: place.backward.steps.clone(),
                     results,

@@ -16,6 +16,8 @@ pub enum Kernel {
     Reshape,
     /// The same elements under another shape.
     View,
+    /// Part of a tensor, as a view; all of it is the tensor itself.
+    Slice,
     /// Writes into one of its tensors, or renames it: whose storage it gives is not a view for autograd.
     InPlace,
     /// Makes its mask, the last of its results, before the others (aten/src/ATen/native/cuda/Dropout.cu `dropout_cuda`).
@@ -42,6 +44,7 @@ impl Kernel {
             "_to_copy" | "to" => Self::Cast,
             "reshape" => Self::Reshape,
             "view" => Self::View,
+            "slice" => Self::Slice,
             "native_dropout" => Self::Dropout,
             "mm" | "bmm" | "baddbmm" => Self::Matmul,
             "addmm" => Self::BiasMatmul,
@@ -67,7 +70,7 @@ impl Kernel {
 
     /// Whether what shares a storage with one of its tensors is a view.
     pub(super) fn makes_views(self) -> bool {
-        matches!(self, Self::Plain | Self::View)
+        matches!(self, Self::Plain | Self::View | Self::Slice)
     }
 
     /// The gradient of a table of embeddings: what sorting takes is made before it, and freed behind it.
@@ -108,6 +111,7 @@ impl Kernel {
             | Self::Cast
             | Self::Reshape
             | Self::View
+            | Self::Slice
             | Self::InPlace
             | Self::Dropout
             | Self::EmbeddingBackward => {}

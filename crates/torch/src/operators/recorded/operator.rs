@@ -43,6 +43,12 @@ impl Operator {
         {
             return [(*x).clone()].into_iter().collect();
         }
+        if let (Kernel::Slice, [x, ..], [output]) = (self.kernel, inputs, self.outputs.as_slice())
+            && shapes.get(output.shape).is_some_and(|shape| shape.sizes() == x.shape().sizes())
+        {
+            // `x[:, :length]` of what is as long is no operator (torch/csrc/autograd/python_variable_indexing.h `applySlice`).
+            return [(*x).clone()].into_iter().collect();
+        }
         let Some(place) = &self.place else {
             tape.next_operator();
             return self.outputs(setting, inputs, &label);
@@ -55,7 +61,8 @@ impl Operator {
         let needs: SmallVec<[bool; 4]> = (0..edges.len()).map(|edge| recording.needs(edge)).collect();
         let pruned = Pruned::of(&place.backward, &needs);
         let is_whole = place.backward.is_whole;
-        let kept = |place: usize| is_whole || pruned.saves.get(place).copied().unwrap_or(false);
+        let saves_all = is_whole || place.saves_all;
+        let kept = |place: usize| saves_all || pruned.saves.get(place).copied().unwrap_or(false);
         let mut saved: Vec<(Shape, ElementType)> = place.saves.iter().map(|_| NOTHING).collect();
         // Inputs are saved before the kernel runs, results after it; a function of Python saves when its forward has run.
         for (i, keeps) in place.saves.iter().enumerate() {

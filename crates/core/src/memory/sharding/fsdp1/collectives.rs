@@ -221,6 +221,21 @@ impl FlatParameters {
     }
 }
 
+impl Drop for FlatParameters {
+    /// What a forward without a backward leaves gathered goes within its layers: what a simulated one holds stands for all its equals'.
+    fn drop(&mut self) {
+        let outside = self.tape.tag();
+        for unit in &self.units {
+            let held = [unit.as_loaded.take(), unit.gathered.take(), unit.earlier.take()];
+            if held.iter().any(Option::is_some) {
+                self.tape.enter_layer(unit.place.tag());
+            }
+            drop(held);
+        }
+        self.tape.enter_layer(outside);
+    }
+}
+
 impl Collectives for FlatParameters {
     fn before_forward(&self, group: usize) {
         self.units.get(group).into_iter().for_each(|unit| self.unshard(unit));

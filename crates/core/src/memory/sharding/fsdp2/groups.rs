@@ -220,6 +220,21 @@ impl Group {
     }
 }
 
+impl Drop for ParamGroups {
+    /// What a forward without a backward leaves gathered goes within its layers: what a simulated one holds stands for all its equals'.
+    fn drop(&mut self) {
+        let outside = self.tape.tag();
+        for group in &self.groups {
+            let held = (group.gathered.take(), group.in_flight.take());
+            if !held.0.is_empty() || held.1.is_some() {
+                self.tape.enter_layer(group.place.tag());
+            }
+            drop(held);
+        }
+        self.tape.enter_layer(outside);
+    }
+}
+
 impl Collectives for ParamGroups {
     fn before_forward(&self, group: usize) {
         let Some(group) = self.groups.get(group) else { return };

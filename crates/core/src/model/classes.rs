@@ -1,38 +1,4 @@
-//! One file a family or group of like families: class defaults and modules, after the classes of transformers 5.23,
-//! or after the code that comes with the weights where transformers has no class.
-//!
-//! Classes are recorded as programs; readers remain of those whose programs do not give the same bytes in every measured step, or do
-//! not read all that their configs say.
-//!
-//! To add a class that cannot be recorded: a reader beside its relatives, built from [`figures`] and [`blocks`]; a row in [`READERS`]; a config
-//! in `tests/models/tensors.in.jsonl` and a real model in `tests/models/totals.in.jsonl`, and the expected values
-//! written anew by `tests/models/list_parameters.py`.
-
-mod blocks;
-mod bloom;
-mod encoder;
-mod experts;
-mod falcon;
-mod figures;
-mod gemma;
-mod guess;
-mod gpt;
-mod gpt_neox;
-mod gpt_oss;
-mod llama;
-mod mistral;
-mod nemotron;
-mod opt;
-mod phi;
-mod stablelm;
-
-pub(super) use guess::guess;
-
-use super::Model;
-use super::config::{Config, ConfigError};
-
-/// A reader of one class's configs.
-pub(super) type Reader = fn(&Config<'_>) -> Result<Model, Box<ConfigError>>;
+//! What is known of classes of transformers by their `model_type` alone. What their code does is recorded (`program`).
 
 /// Classes whose steps were compared with PyTorch's allocator, in order.
 const MEASURED: &[&str] = &[
@@ -201,32 +167,6 @@ pub(super) fn is_measured(model_type: &str) -> bool {
     MEASURED.contains(&model_type)
 }
 
-/// Every `model_type` that is known, with its reader, in order.
-const READERS: &[(&str, Reader)] = &[
-    ("bert", encoder::bert),
-    ("bloom", bloom::bloom),
-    ("camembert", encoder::roberta),
-    ("distilbert", encoder::distilbert),
-    ("falcon", falcon::falcon),
-    ("gemma2", gemma::gemma2),
-    ("gemma3_text", gemma::gemma3),
-    ("gpt2", gpt::gpt2),
-    ("gpt_neox", gpt_neox::gpt_neox),
-    ("gpt_oss", gpt_oss::gpt_oss),
-    ("mixtral", mistral::mixtral),
-    ("nemotron", nemotron::nemotron),
-    ("opt", opt::opt),
-    ("phi3", phi::phi3),
-    ("roberta", encoder::roberta),
-    ("xlm-roberta", encoder::roberta),
-    ("stablelm", stablelm::stablelm),
-];
-
-/// The reader for `model_type`, if the class is known.
-pub(super) fn reader(model_type: &str) -> Option<Reader> {
-    READERS.iter().find(|(name, _)| *name == model_type).map(|(_, reader)| *reader)
-}
-
 /// Classes of transformers before 4.48 whose flash-attention of their own repeats shared keys and values, although the package
 /// does not need that (4.45 models/*/modeling_*.py, `repeat_kv` in `*FlashAttention2`).
 pub(super) fn flash_repeats_heads(model_type: &str) -> bool {
@@ -239,11 +179,6 @@ pub(super) fn gathers_experts_at_once(model_type: &str) -> bool {
     matches!(model_type, "mixtral" | "qwen2_moe" | "qwen3_moe")
 }
 
-/// Every `model_type` whose class is known, in alphabetical order.
-pub fn known_model_types() -> impl Iterator<Item = &'static str> {
-    READERS.iter().map(|(name, _)| *name)
-}
-
 /// The `model_type` behind the first entry of `architectures`, where a config has no `model_type`:
 /// `Qwen2MoeForCausalLM` is `qwen2_moe`.
 pub(super) fn model_type_of(architecture: &str) -> Option<&'static str> {
@@ -251,8 +186,7 @@ pub(super) fn model_type_of(architecture: &str) -> Option<&'static str> {
     let class = ["ForCausalLM", "LMHeadModel", "ForMaskedLM", "ForSequenceClassification", "Model"]
         .iter()
         .find_map(|suffix| architecture.strip_suffix(suffix))?;
-    let mut known = known_model_types().chain(MEASURED.iter().copied());
-    known.find(|name| plain(name) == plain(class))
+    MEASURED.iter().copied().find(|name| plain(name) == plain(class))
 }
 
 /// The class of a multimodal model's text part, where the part does not say it itself.
