@@ -48,7 +48,7 @@ fn failing(job: &Job, terms: &[Term]) -> Option<(FailedRequest, u64)> {
     let mut devices: Vec<u64> = wanted.map(|one| one.allocated_bytes.1 + one.tried_bytes / 2).collect();
     devices.sort_unstable_by_key(|device| std::cmp::Reverse(*device));
     devices.dedup();
-    devices.into_iter().take(40).find_map(|there| {
+    devices.into_iter().find_map(|there| {
         let failed = requests.failure_on(false, there)?;
         (terms.contains(&failed.term) && failed.step == 1 && failed.tried_bytes > 20 * MIB).then_some((failed, there))
     })
