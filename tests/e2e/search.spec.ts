@@ -35,7 +35,7 @@ test("Tab leads from a list that scrolls to the next field", async ({ page, plan
 
 test("what was typed stays in sight while the engine comes late", async ({ page, planner }) => {
   await page.route(/engine-part/, async (route) => {
-    await new Promise((wait) => setTimeout(wait, 1500));
+    await new Promise((wait) => setTimeout(wait, 600));
     await route.continue();
   });
   await planner.open();
