@@ -245,12 +245,11 @@ fn check(element: &Element, checked: bool) {
     }
 }
 
-/// What the reader has just typed is not overwritten by what an older event led to.
+/// What the reader is just typing is not overwritten by what an older event led to.
 fn set_value(element: &Element, value: &str) {
     if let Some(input) = element.dyn_ref::<HtmlInputElement>() {
-        let is_used = || document().active_element().as_ref() == Some(element) || places::is_touched(element);
-        let is_newer = !engine::is_up_to_date() && is_used();
-        if !is_newer && input.value() != value {
+        let is_typing = !engine::is_up_to_date() && document().active_element().as_ref() == Some(element);
+        if !is_typing && input.value() != value {
             input.set_value(value);
         }
     } else if let Some(area) = element.dyn_ref::<HtmlTextAreaElement>()
