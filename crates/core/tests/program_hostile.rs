@@ -157,6 +157,33 @@ fn a_program_of_an_older_format_says_that_it_is() {
 }
 
 #[test]
+fn what_is_of_another_type_is_named_with_its_place() {
+    let refused = |change: &dyn Fn(&mut Value)| {
+        let mut program = llama();
+        change(&mut program);
+        Program::from_json(&program.to_string()).unwrap_err().to_string()
+    };
+    let layer = |program: &mut Value, key: &str, value| program["programs"][0]["layers"][0][key] = value;
+    assert_eq!(
+        refused(&|program| layer(program, "ops", json!(3))),
+        "programs[0].layers[0].ops: is a number where a list is due"
+    );
+    assert_eq!(
+        refused(&|program| layer(program, "modules", json!([["q_proj", "Linear"]]))),
+        "programs[0].layers[0].modules[0]: has 2 entries where 3 are due"
+    );
+    assert_eq!(
+        refused(&|program| drop(program["programs"][0]["head"].as_object_mut().unwrap().remove("name"))),
+        "programs[0].head: has no name"
+    );
+    assert_eq!(
+        refused(&|program| program["functions"][0]["f"] = json!(null)),
+        "functions[0].f: is null where a text is due"
+    );
+    assert_eq!(refused(&|program| program["format"] = json!("two")), "format: is no whole number");
+}
+
+#[test]
 fn what_a_config_lacks_is_named() {
     let read = |config: Value| {
         let programs = Programs::none().with(Program::from_json(&llama().to_string()).unwrap());

@@ -7,6 +7,7 @@ use super::block::{KernelPackages, WithKernels};
 use super::code::{Builder, Fault, Sizes, Written, at, bounded};
 use super::expression::{BATCH, Expression, LENGTH, Names};
 use super::functions::{self, Found, Function};
+use super::json::FromJson as _;
 use super::regions::Region;
 use super::{
     Block, Classifies, Condition, Dimension, Feature, FeatureOf, Head, Held, Input, Owner, Parameter, Program,
@@ -42,10 +43,17 @@ impl Program {
         if is_list {
             return Err(old(1));
         }
-        let file: format::File = serde_json::from_str(text).map_err(|error| wrong("program", error.to_string()))?;
-        if file.format != FORMAT {
-            return Err(old(file.format));
+        let json: Json = serde_json::from_str(text).map_err(|error| wrong("program", error.to_string()))?;
+        match json.get("format").map(Json::as_u64) {
+            Some(Some(FORMAT)) => {}
+            Some(Some(other)) => return Err(old(other)),
+            Some(None) => return Err(wrong("format", "is no whole number".to_owned())),
+            None => return Err(wrong("program", "has no format".to_owned())),
         }
+        let file = format::File::from_json(json).map_err(|(place, why)| match place.as_str() {
+            "" => wrong("program", why),
+            place => wrong(place, why),
+        })?;
         if file.programs.is_empty() {
             return Err(wrong("program", "the file has none".to_owned()));
         }
@@ -55,7 +63,7 @@ impl Program {
 
 /// Every program of a file.
 fn check(file: format::File) -> Result<Vec<Program>, Fault> {
-    let format::File { dims, shapes, functions, programs, .. } = file;
+    let format::File { dims, shapes, functions, programs } = file;
     at(|| "dims".to_owned(), bounded(dims.len(), MOST_SIZES))?;
     at(|| "shapes".to_owned(), bounded(shapes.len(), MOST_SIZES))?;
     for (i, shape) in shapes.iter().enumerate() {

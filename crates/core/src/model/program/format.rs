@@ -2,66 +2,45 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::code::Fault;
+use super::json::{FromJson, Members};
+
 /// A file: a program, or several for configs of different kinds, with what all of them refer to.
-#[derive(Deserialize)]
 pub(super) struct File {
-    pub(super) format: u64,
-    #[serde(default)]
     pub(super) dims: Vec<String>,
-    #[serde(default)]
     pub(super) shapes: Vec<Vec<usize>>,
-    #[serde(default)]
     pub(super) functions: Vec<Function>,
-    #[serde(default)]
     pub(super) programs: Vec<Program>,
 }
 
-#[derive(Deserialize)]
 pub(super) struct Program {
     pub(super) model_type: String,
-    #[serde(default)]
     pub(super) class: String,
-    #[serde(default)]
     pub(super) versions: BTreeMap<String, String>,
-    #[serde(default)]
     pub(super) when: Vec<Condition>,
-    #[serde(default)]
     pub(super) config: Map<String, Value>,
-    #[serde(default)]
     pub(super) derived: BTreeMap<String, String>,
     /// Other names of keys.
-    #[serde(default)]
     pub(super) aliases: BTreeMap<String, String>,
     /// Dimensions of the file that it has none of.
-    #[serde(default)]
     pub(super) unread: Vec<usize>,
-    #[serde(default)]
     pub(super) features: Vec<Feature>,
-    #[serde(default)]
     pub(super) kinds: BTreeMap<String, usize>,
     /// Stacks of layers, where there is more than one.
-    #[serde(default)]
     pub(super) stacks: Vec<Stack>,
     /// What a batch has beside token ids: shape and dtype.
-    #[serde(default)]
     pub(super) inputs: BTreeMap<String, (usize, String)>,
     /// Whether the tower takes the patches of all images as one sequence.
-    #[serde(default)]
     pub(super) packs: bool,
     /// Whether an encoder reads sources of their own length.
-    #[serde(default)]
     pub(super) sources: bool,
     /// Modules that stay in fp32 beside float16, and that nothing quantises.
-    #[serde(default)]
     pub(super) keeps: Vec<String>,
     /// Whether the class hands attention to PyTorch's kernels.
-    #[serde(default = "yes")]
     pub(super) sdpa: bool,
     /// Whether the model holds what its first layer of text reads.
-    #[serde(default)]
     pub(super) holds: bool,
     pub(super) layers: Vec<Block>,
     pub(super) before: Block,
@@ -70,47 +49,35 @@ pub(super) struct Program {
 }
 
 /// Layers that run one after the other, told apart by features of their own.
-#[derive(Deserialize)]
 pub(super) struct Stack {
     pub(super) part: String,
     pub(super) name: String,
     /// How many: a key of the config, or a number; absent: the text part's own number.
     pub(super) count: Option<String>,
     pub(super) checkpoints: Option<bool>,
-    #[serde(default)]
     pub(super) features: Vec<Feature>,
     pub(super) kinds: BTreeMap<String, usize>,
 }
 
-#[derive(Deserialize)]
 pub(super) struct Condition {
     pub(super) key: String,
     pub(super) is: Option<Value>,
     pub(super) above: Option<f64>,
 }
 
-#[derive(Deserialize)]
 pub(super) struct Head {
     pub(super) name: String,
-    #[serde(default)]
     pub(super) bias: Stated,
     pub(super) bias_of: Option<String>,
-    #[serde(default)]
     pub(super) softcaps: Stated,
-    #[serde(default)]
     pub(super) scales: bool,
-    #[serde(default)]
     pub(super) upcasts: bool,
-    #[serde(default)]
     pub(super) adds: bool,
-    #[serde(default)]
     pub(super) pooler: bool,
     pub(super) classifies: Option<String>,
 }
 
 /// What is always or never so, or where the config says something of a key.
-#[derive(Deserialize)]
-#[serde(untagged)]
 pub(super) enum Stated {
     Always(bool),
     Where(String),
@@ -122,10 +89,8 @@ impl Default for Stated {
     }
 }
 
-#[derive(Deserialize)]
 pub(super) struct Feature {
     pub(super) list: Option<String>,
-    #[serde(rename = "in")]
     pub(super) within: Option<String>,
     pub(super) below: Option<String>,
     pub(super) last: Option<String>,
@@ -133,31 +98,21 @@ pub(super) struct Feature {
     pub(super) every: Option<String>,
     /// Of a period: the layer at which one begins.
     pub(super) from: Option<String>,
-    #[serde(default)]
     pub(super) offset: i64,
     pub(super) chars: Option<String>,
     pub(super) nth: Option<String>,
     pub(super) first: Option<String>,
-    #[serde(default)]
     pub(super) names: BTreeMap<String, String>,
-    #[serde(rename = "else")]
     pub(super) otherwise: Option<Box<Feature>>,
 }
 
-#[derive(Deserialize)]
 pub(super) struct Block {
-    #[serde(default)]
     pub(super) modules: Vec<(String, String, Vec<Vec<Value>>)>,
-    #[serde(default)]
     pub(super) takes: Vec<String>,
-    #[serde(default)]
     pub(super) gives: BTreeMap<String, Value>,
-    #[serde(default)]
     pub(super) pre: Vec<Value>,
-    #[serde(default)]
     pub(super) ahead: BTreeMap<String, Value>,
     /// Values that become leaves where input embeddings are to require gradients.
-    #[serde(default)]
     pub(super) leaves: Vec<Value>,
     pub(super) ops: Vec<Value>,
     pub(super) eager: Option<Box<Variant>>,
@@ -174,67 +129,232 @@ pub(super) struct Block {
 }
 
 /// A block's other form, on the same modules.
-#[derive(Deserialize)]
 pub(super) struct Variant {
-    #[serde(default)]
     pub(super) takes: Vec<String>,
-    #[serde(default)]
     pub(super) gives: BTreeMap<String, Value>,
-    #[serde(default)]
     pub(super) pre: Vec<Value>,
-    #[serde(default)]
     pub(super) ahead: BTreeMap<String, Value>,
-    #[serde(default)]
     pub(super) leaves: Vec<Value>,
     pub(super) ops: Vec<Value>,
 }
 
 /// What operators have in common.
-#[derive(Deserialize)]
 pub(super) struct Function {
     pub(super) f: String,
-    #[serde(default)]
     pub(super) o: Vec<Vec<Value>>,
     pub(super) n: Option<(Vec<Option<usize>>, Vec<String>)>,
-    #[serde(default)]
     pub(super) t: Vec<Step>,
-    #[serde(default)]
     pub(super) r: Vec<Value>,
     /// A function of Python: all is saved, and all runs.
-    #[serde(default)]
     pub(super) w: bool,
     /// Key of the config that says the rate of dropout.
     pub(super) p: Option<String>,
     pub(super) a: Option<Attention>,
 }
 
-#[derive(Deserialize)]
 pub(super) struct Attention {
     pub(super) heads: usize,
     pub(super) kv_heads: usize,
     pub(super) width: usize,
     pub(super) value_width: usize,
     pub(super) window: Option<usize>,
-    #[serde(default = "yes")]
     pub(super) causal: bool,
-    #[serde(default)]
     pub(super) masked: bool,
     /// For how many sequences the mask stands; absent: one for all.
     pub(super) mask_rows: Option<usize>,
-    #[serde(default)]
     pub(super) token_major: Vec<bool>,
     /// Into how many pieces the sequence is split.
     pub(super) pieces: Option<usize>,
     /// Whether PyTorch's function is called, and not transformers' interface.
-    #[serde(default)]
     pub(super) bare: bool,
     /// Key of the config that says the rate of its dropout; absent: it has none.
     pub(super) dropout: Option<String>,
 }
 
-fn yes() -> bool {
-    true
-}
-
 /// Name, tensors, outputs, what is given back.
 pub(super) type Step = (String, Vec<String>, Vec<Vec<Value>>, Vec<String>);
+
+impl FromJson for File {
+    fn from_json(value: Value) -> Result<Self, Fault> {
+        let mut members = Members::of(value)?;
+        Ok(Self {
+            dims: members.or_default("dims")?,
+            shapes: members.or_default("shapes")?,
+            functions: members.or_default("functions")?,
+            programs: members.or_default("programs")?,
+        })
+    }
+}
+
+impl FromJson for Program {
+    fn from_json(value: Value) -> Result<Self, Fault> {
+        let mut members = Members::of(value)?;
+        Ok(Self {
+            model_type: members.required("model_type")?,
+            class: members.or_default("class")?,
+            versions: members.or_default("versions")?,
+            when: members.or_default("when")?,
+            config: members.or_default("config")?,
+            derived: members.or_default("derived")?,
+            aliases: members.or_default("aliases")?,
+            unread: members.or_default("unread")?,
+            features: members.or_default("features")?,
+            kinds: members.or_default("kinds")?,
+            stacks: members.or_default("stacks")?,
+            inputs: members.or_default("inputs")?,
+            packs: members.or_default("packs")?,
+            sources: members.or_default("sources")?,
+            keeps: members.or_default("keeps")?,
+            sdpa: members.optional("sdpa")?.unwrap_or(true),
+            holds: members.or_default("holds")?,
+            layers: members.required("layers")?,
+            before: members.required("before")?,
+            after: members.required("after")?,
+            head: members.required("head")?,
+        })
+    }
+}
+
+impl FromJson for Stack {
+    fn from_json(value: Value) -> Result<Self, Fault> {
+        let mut members = Members::of(value)?;
+        Ok(Self {
+            part: members.required("part")?,
+            name: members.required("name")?,
+            count: members.optional("count")?,
+            checkpoints: members.optional("checkpoints")?,
+            features: members.or_default("features")?,
+            kinds: members.required("kinds")?,
+        })
+    }
+}
+
+impl FromJson for Condition {
+    fn from_json(value: Value) -> Result<Self, Fault> {
+        let mut members = Members::of(value)?;
+        Ok(Self { key: members.required("key")?, is: members.optional("is")?, above: members.optional("above")? })
+    }
+}
+
+impl FromJson for Head {
+    fn from_json(value: Value) -> Result<Self, Fault> {
+        let mut members = Members::of(value)?;
+        Ok(Self {
+            name: members.required("name")?,
+            bias: members.or_default("bias")?,
+            bias_of: members.optional("bias_of")?,
+            softcaps: members.or_default("softcaps")?,
+            scales: members.or_default("scales")?,
+            upcasts: members.or_default("upcasts")?,
+            adds: members.or_default("adds")?,
+            pooler: members.or_default("pooler")?,
+            classifies: members.optional("classifies")?,
+        })
+    }
+}
+
+impl FromJson for Feature {
+    fn from_json(value: Value) -> Result<Self, Fault> {
+        let mut members = Members::of(value)?;
+        Ok(Self {
+            list: members.optional("list")?,
+            within: members.optional("in")?,
+            below: members.optional("below")?,
+            last: members.optional("last")?,
+            at: members.optional("at")?,
+            every: members.optional("every")?,
+            from: members.optional("from")?,
+            offset: members.or_default("offset")?,
+            chars: members.optional("chars")?,
+            nth: members.optional("nth")?,
+            first: members.optional("first")?,
+            names: members.or_default("names")?,
+            otherwise: members.optional("else")?,
+        })
+    }
+}
+
+impl FromJson for Block {
+    fn from_json(value: Value) -> Result<Self, Fault> {
+        let mut members = Members::of(value)?;
+        Ok(Self {
+            modules: members.or_default("modules")?,
+            takes: members.or_default("takes")?,
+            gives: members.or_default("gives")?,
+            pre: members.or_default("pre")?,
+            ahead: members.or_default("ahead")?,
+            leaves: members.or_default("leaves")?,
+            ops: members.required("ops")?,
+            eager: members.optional("eager")?,
+            wide: members.optional("wide")?,
+            wide_eager: members.optional("wide_eager")?,
+            ssm: members.optional("ssm")?,
+            wide_ssm: members.optional("wide_ssm")?,
+            fla_conv: members.optional("fla_conv")?,
+            wide_fla_conv: members.optional("wide_fla_conv")?,
+            fla: members.optional("fla")?,
+            wide_fla: members.optional("wide_fla")?,
+            conv: members.optional("conv")?,
+            wide_conv: members.optional("wide_conv")?,
+        })
+    }
+}
+
+impl FromJson for Variant {
+    fn from_json(value: Value) -> Result<Self, Fault> {
+        let mut members = Members::of(value)?;
+        Ok(Self {
+            takes: members.or_default("takes")?,
+            gives: members.or_default("gives")?,
+            pre: members.or_default("pre")?,
+            ahead: members.or_default("ahead")?,
+            leaves: members.or_default("leaves")?,
+            ops: members.required("ops")?,
+        })
+    }
+}
+
+impl FromJson for Function {
+    fn from_json(value: Value) -> Result<Self, Fault> {
+        let mut members = Members::of(value)?;
+        Ok(Self {
+            f: members.required("f")?,
+            o: members.or_default("o")?,
+            n: members.optional("n")?,
+            t: members.or_default("t")?,
+            r: members.or_default("r")?,
+            w: members.or_default("w")?,
+            p: members.optional("p")?,
+            a: members.optional("a")?,
+        })
+    }
+}
+
+impl FromJson for Attention {
+    fn from_json(value: Value) -> Result<Self, Fault> {
+        let mut members = Members::of(value)?;
+        Ok(Self {
+            heads: members.required("heads")?,
+            kv_heads: members.required("kv_heads")?,
+            width: members.required("width")?,
+            value_width: members.required("value_width")?,
+            window: members.optional("window")?,
+            causal: members.optional("causal")?.unwrap_or(true),
+            masked: members.or_default("masked")?,
+            mask_rows: members.optional("mask_rows")?,
+            token_major: members.or_default("token_major")?,
+            pieces: members.optional("pieces")?,
+            bare: members.or_default("bare")?,
+            dropout: members.optional("dropout")?,
+        })
+    }
+}
+
+impl FromJson for Stated {
+    fn from_json(value: Value) -> Result<Self, Fault> {
+        match value {
+            Value::Bool(always) => Ok(Self::Always(always)),
+            other => String::from_json(other).map(Self::Where),
+        }
+    }
+}

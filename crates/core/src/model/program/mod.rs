@@ -14,6 +14,7 @@ mod facts;
 mod format;
 mod functions;
 mod heads;
+mod json;
 mod library;
 mod lowered;
 mod marks;
