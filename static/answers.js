@@ -19,10 +19,18 @@ const load = async () => {
   await engine.default({ module_or_path: new URL("headroom-worker_bg.wasm", import.meta.url) });
 };
 
-// What is to be there before a message is taken: of a link's plan what most of them need comes beside the first part, at once instead of
-// one after the other when it is called. What did not come is asked for then.
+// What is to be there before a message is taken, and comes beside the engine's first part: of a link's plan the parts that most of them
+// need, at once instead of one after the other when they are called; of the default plan its model's program. What did not come is asked
+// for when it is wanted.
 export const prepare = async ({ open }) => {
-  if (inWorker && open?.fragment) await engine.parts?.common().catch(() => {});
+  if (!inWorker || !open) return;
+  try {
+    if (open.fragment) return await engine.parts?.common();
+    const response = await fetch(new URL("programs/qwen3.json", import.meta.url));
+    if (response.ok) open.program = await response.text();
+  } catch {
+    // As said.
+  }
 };
 
 export const start = async (post) => {
@@ -86,6 +94,7 @@ export const start = async (post) => {
     if (open) {
       const made = [open.page, open.fragment, open.languages];
       const answering = open.embedded ? engine.Answering.embedded(...made) : new engine.Answering(...made);
+      if (open.program) answering.give(open.program);
       views.set(id, { answering, since: performance.now(), isOpen: false });
     }
     if (events && views.has(id)) {

@@ -16,11 +16,6 @@ try {
 // Styles of what no first view shows: nothing that is painted waits for them.
 const styles = Object.assign(document.createElement("link"), { rel: "stylesheet", href: new URL("later.css", import.meta.url).href });
 document.head.append(styles);
-// The default plan's model is read by its program: it comes beside the engine, not once the engine has found that it wants it.
-if (!location.hash) {
-  const program = { rel: "preload", as: "fetch", crossOrigin: "anonymous", href: new URL("programs/qwen3.json", import.meta.url).href };
-  document.head.append(Object.assign(document.createElement("link"), program));
-}
 import("./memory.js");
 import("./announce.js");
 

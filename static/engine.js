@@ -3,10 +3,12 @@
 const here = (name) => new URL(name, import.meta.url);
 const listeners = new Map();
 const early = new Map();
+const answered = new Set();
 let views = 0;
 let send;
 
 const hear = (message) => {
+  answered.add(message.id);
   if (message.failure) {
     fail(message.failure);
   } else if (listeners.has(message.id)) {
@@ -94,21 +96,32 @@ export const listen = (id, listener) => {
   early.delete(id);
 };
 
+// What the engine says first of the default plan was worked out when the release was built (crates/xtask/src/first_answers.mjs): newcomers
+// see it while the engine is still on its way, and what they do meanwhile waits for it.
+const showFirst = async (id, languages, built) => {
+  const language = languages.map((tag) => tag.toLowerCase().split(/[-_]/)[0]).find((spoken) => built.includes(spoken)) ?? built[0];
+  try {
+    const response = await fetch(here(`first-${language}.txt`));
+    const answer = Uint8Array.from(await response.text(), (byte) => byte.codePointAt(0));
+    if (response.ok && !answered.has(id)) hear({ id, answer });
+  } catch {
+    // The engine will say it.
+  }
+};
+
 // Opens the view of this document and starts its wasm module, whose names stand on the script element.
 export const start = async (embedded) => {
-  const { js, wasm } = document.querySelector("script[data-js][data-wasm]").dataset;
+  const { js, wasm, first } = document.querySelector("script[data-js][data-wasm]").dataset;
   onFailure((reason) => {
     const failure = document.getElementById("boot-failure");
     failure.querySelector("[data-reason]").textContent = String(reason);
     failure.hidden = false;
   });
   const query = new URLSearchParams(location.search);
-  const id = open({
-    page: location.origin + location.pathname,
-    fragment: location.hash.slice(1),
-    languages: [query.get("lang"), ...navigator.languages].filter(Boolean).join(),
-    embedded,
-  });
+  const fragment = location.hash.slice(1);
+  const languages = [query.get("lang"), ...navigator.languages].filter(Boolean);
+  const id = open({ page: location.origin + location.pathname, fragment, languages: languages.join(), embedded });
+  if (first && !fragment) showFirst(id, languages, first.split(" "));
   // What the wasm module of the page calls.
   globalThis.headroom = {
     take: (events) => take(id, events),

@@ -5,6 +5,7 @@ mod finding;
 use headroom_core::job::Job;
 use headroom_core::link::Tab;
 use headroom_core::memory::{self, Estimate};
+use headroom_core::model::Program;
 use headroom_core::plan::Problem;
 use headroom_text::Language;
 use headroom_view::{Answer, Event, Node};
@@ -259,6 +260,16 @@ impl Engine {
         }
         self.next = 0;
         self.is_whole = false;
+    }
+
+    /// Takes the file of a class's program that came with the page. One that cannot be read is fetched when a model wants it.
+    pub fn give(&mut self, program: &str) {
+        if let Ok(file) = Program::from_json(program) {
+            self.state.give_program(file);
+            self.is_resolved = false;
+            self.next = 0;
+            self.is_whole = false;
+        }
     }
 
     /// Takes a file that the reader chose or dropped, by its name; `size`, bytes, is more than `bytes` are where it was too

@@ -66,6 +66,13 @@ pub(crate) fn followed() {
     engine::send("follow", &fragment);
 }
 
+/// The page's address, without query and fragment.
+pub(crate) fn of_page() -> String {
+    let location = window().location();
+    // A document that has no address has no links to itself either.
+    location.origin().unwrap_or_default() + &location.pathname().unwrap_or_default()
+}
+
 /// Value of `key` in the query.
 pub(crate) fn query(key: &str) -> Option<String> {
     let search = window().location().search().ok()?;

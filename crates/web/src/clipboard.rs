@@ -1,10 +1,12 @@
-//! Copying text: a button with `data-do="@copy"` copies its `data-copy`.
+//! Copying text: a button with `data-do="@copy"` copies its `data-copy`; of a link to this page that may be the fragment alone.
 
 use leptos::prelude::{document, window};
 use leptos::task::spawn_local;
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Element, HtmlTextAreaElement};
+
+use crate::address;
 
 /// Marks a button that says "copied", with what it said before.
 const SAID: &str = "data-said";
@@ -20,6 +22,13 @@ async fn copy(text: &str) -> bool {
     JsFuture::from(navigator.clipboard().write_text(text)).await.is_ok()
 }
 
+/// `content`, with this page's address before a plan's fragment: what was worked out before the page lay anywhere names none
+/// (`crates/xtask/src/first_answers.mjs`).
+fn whole(content: &str) -> String {
+    let page = if content.starts_with("#v=") { address::of_page() } else { String::new() };
+    page + content
+}
+
 fn label_of(button: &Element) -> Option<Element> {
     button.query_selector("span").ok().flatten()
 }
@@ -29,14 +38,15 @@ pub(crate) fn copy_of(button: &Element) {
     let button = button.clone();
     spawn_local(async move {
         let content = button.get_attribute("data-copy").unwrap_or_default();
-        let is_copied = copy(&content).await;
+        let text = whole(&content);
+        let is_copied = copy(&text).await;
         // Another text by now: "copied" would not be true of it.
         if button.get_attribute("data-copy").unwrap_or_default() != content {
             return;
         }
         restore(&button);
         if !is_copied {
-            show_by_hand(&button, &content);
+            show_by_hand(&button, &text);
         } else if let (Some(label), Some(done)) = (label_of(&button), button.get_attribute("data-done")) {
             // Setting an attribute of a fixed, valid name cannot fail.
             let _ = button.set_attribute(SAID, &label.text_content().unwrap_or_default());

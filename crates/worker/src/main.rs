@@ -35,6 +35,11 @@ impl Answering {
         }
     }
 
+    /// Takes the file of a class's program before a model wants it.
+    pub fn give(&mut self, program: &str) {
+        self.0.give(program);
+    }
+
     /// Takes a file that the reader chose or dropped; `size`, bytes, is more than `bytes` are where it was too large to be
     /// read. What was brought is read once the last one of it is here.
     pub fn bring(&mut self, name: &str, bytes: Vec<u8>, size: f64, is_last: bool) {

@@ -48,6 +48,7 @@ const open = (link, language = "en") => {
   const view = new engine.Answering("http://localhost/", link, language);
   view.take(new Uint8Array([0]));
   const given = new Set();
+  if (!link) view.give(readFileSync(new URL("../../../static/programs/qwen3.json", import.meta.url), "utf8"));
   let turn;
   for (let steps = 0; (turn = view.work()) !== 3; steps += 1) {
     const brought = turn !== 1 && answer(view, given);

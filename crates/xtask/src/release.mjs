@@ -20,8 +20,12 @@ const hash = createHash("sha256");
 for (const name of files) hash.update(`${name}\0`).update(readFileSync(join(site, name)));
 const release = hash.digest("hex").slice(0, 16);
 const moved = names.filter((name) => !FIXED.includes(name));
-// What is kept for when there is no network; of the folders what was used.
-const kept = moved.filter((name) => !isFolder(name));
+// What is kept for when there is no network: of the folders the default plan's program, and what was used.
+const kept = [...moved.filter((name) => !isFolder(name)), "programs/qwen3.json"];
+// Languages whose first answer was worked out (first_answers.mjs), the page's own first.
+const LANGUAGES = ["en", "zh"];
+const firsts = LANGUAGES.filter((language) => moved.includes(`first-${language}.txt`));
+if (firsts.length < LANGUAGES.length) throw new Error(`first answers in ${firsts} alone`);
 
 mkdirSync(join(site, release));
 for (const name of moved) renameSync(join(site, name), join(site, release, name));
@@ -33,7 +37,7 @@ for (const name of PAGES) {
   const page = read(name)
     .replace(/ (href|src|data-js|data-wasm)="(?:\.?\/)*([^"/]+)"/g, (whole, attribute, file) =>
       moved.includes(file) ? ` ${attribute}="./${release}/${file}"` : whole)
-    .replace("<script type=\"module\" src=", name === "index.html" ? "<script type=\"module\" data-offline=\"./sw.js\" src=" : "$&")
+    .replace("<script type=\"module\" src=", name === "index.html" ? `<script type="module" data-offline="./sw.js" data-first="${firsts.join(" ")}" src=` : "$&")
     .replace('content="preview.jpg"', (relative) => (address === "/" ? relative : `content="${address}preview.jpg"`))
     .replace(/\n\s*(?=\n)/g, "");
   const unmoved = moved.filter((file) => page.includes(`"./${file}"`) || page.includes(`"${file}"`));

@@ -37,6 +37,8 @@ pub(crate) fn split(toolbox: &Toolbox, dist: &Path) -> Result<()> {
     let (marked, ran, cut) = (file("marked.wasm"), file("ran.txt"), file("cut.wasm"));
     run(parts()?.arg("mark").arg(&module).arg(&marked))?;
     run(toolbox.command("node")?.arg(&script).args([&runs, &marked, &ran]))?;
+    let answers = checkout::root().join("crates/xtask/src/first_answers.mjs");
+    run(toolbox.command("node")?.arg(&answers).args([&runs, &module]).arg(dist))?;
     // What of the allocator runs is decided by what came before: a part for the rest of it would be fetched at any time.
     run(parts()?.arg("outline").args([&module, &ran, &cut]).arg("dlmalloc"))?;
     let (instrumented, first) = (file("instrumented.wasm"), file("first.txt"));
