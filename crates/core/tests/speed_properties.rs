@@ -287,3 +287,68 @@ fn value_and_reward_models_take_their_time() {
     let shared = with(r#", "value_model": {"shared": true}"#);
     assert!(shared.part(Part::BackwardMatmuls) < 0.7 * alone.part(Part::BackwardMatmuls));
 }
+
+/// A plan with images of the text's length whatever they are.
+fn with_images(count: u64, side: u64, more: &str) -> StepTime {
+    time(&plan_of(&format!(
+        r#"{{"model": "Qwen/Qwen2.5-VL-7B-Instruct", "gpu": "h100-80gb", "method": "full", "max_length": 20000,
+            "images": {{"per_sample": {count}, "height": {side}, "width": {side}}}{more}}}"#
+    )))
+}
+
+#[test]
+fn a_tower_takes_longer_for_more_patches() {
+    let (one, four) = (with_images(1, 448, ""), with_images(4, 1792, ""));
+    let matmuls = |time: &StepTime| time.part(Part::ForwardMatmuls) + time.part(Part::BackwardMatmuls);
+    // 1,024 patches and 65,536: the tower's 0.65 thousand millions of parameters, six operations each.
+    let more = matmuls(&four) - matmuls(&one);
+    let least = 6.0 * 0.63e9 * 64_512.0 / 989e12;
+    assert!(more > least && more < 2.0 * least, "{more} beside {least}");
+    assert!(four.part(Part::Attention) > one.part(Part::Attention));
+    // The tower's whole layers see 16,384 patches of each image, the others windows of 64.
+    assert!(four.part(Part::MemoryTraffic) > one.part(Part::MemoryTraffic));
+    // Frozen, it runs forward alone and is not run again.
+    let frozen =
+        |more: &str| with_images(4, 1792, &format!(r#", "freeze": ["vision_tower", "multi_modal_projector"]{more}"#));
+    let idle = with_images(1, 448, r#", "freeze": ["vision_tower", "multi_modal_projector"]"#);
+    let more = frozen("").part(Part::BackwardMatmuls) - idle.part(Part::BackwardMatmuls);
+    assert!(more.abs() < 1e-9, "{more}");
+    assert!(frozen("").part(Part::Optimizer) < four.part(Part::Optimizer));
+    let again = r#", "gradient_checkpointing": true, "enable_input_require_grads": false"#;
+    let recomputed = frozen(again).part(Part::Recomputation);
+    assert!(recomputed < with_images(4, 1792, r#", "gradient_checkpointing": true"#).part(Part::Recomputation));
+}
+
+#[test]
+fn layers_that_carry_a_state_take_time() {
+    let of = |model: &str, more: &str| {
+        time(&plan_of(&format!(
+            r#"{{"model": "{model}", "gpu": "h100-80gb", "method": "full", "max_length": 4096,
+                "per_device_train_batch_size": 4{more}}}"#
+        )))
+    };
+    // Three of four layers of Qwen3.5 are gated delta nets; packages have kernels for them.
+    let kernels = r#", "software": {"flash_linear_attention": "0.4.0", "causal_conv1d": "1.5.0"}"#;
+    let (torch, packages) = (of("Qwen/Qwen3.5-2B", ""), of("Qwen/Qwen3.5-2B", kernels));
+    assert!(torch.seconds.expected > 1.3 * packages.seconds.expected, "{torch:?}\n{packages:?}");
+    assert!(torch.part(Part::Attention) > packages.part(Part::Attention));
+}
+
+#[test]
+fn a_window_costs_less_than_attention_to_all() {
+    let of = |attention: &str, window: u64| {
+        time(&plan_of(&format!(
+            r#"{{"model": {{"config": {{"model_type": "mistral", "architectures": ["MistralForCausalLM"], "hidden_size": 4096,
+                "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336,
+                "vocab_size": 32000, "sliding_window": {window}}}}}, "gpu": "h100-80gb", "method": "lora",
+                "max_length": 16384, "attn_implementation": "{attention}"}}"#
+        )))
+        .part(Part::Attention)
+    };
+    let (windowed, whole) = (of("flash_attention_2", 4096), of("flash_attention_2", 32768));
+    // Of s keys a query sees s/2 in the mean; of w it sees w·(1 - w/2s).
+    let expected = (4096.0 * (1.0 - 4096.0 / 32768.0)) / 8192.0;
+    assert!((windowed / whole - expected).abs() < 0.03, "{windowed} {whole}");
+    // To PyTorch's function a window is a mask, which hides and skips nothing.
+    assert!(of("sdpa", 4096) > 2.0 * of("sdpa", 32768));
+}

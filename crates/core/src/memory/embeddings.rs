@@ -31,7 +31,7 @@ pub(super) fn add_adapter(context: &ForwardContext, adapter: &TableAdapter, rows
 /// `enable_input_require_grads`: the token embedding's output becomes a leaf, so that gradients reach adapters through
 /// frozen embeddings; its gradient lives until the loss goes. transformers switches it on with checkpointing
 /// (modeling_utils.py `_activation_checkpointing_enable`), axolotl with every adapter (loaders/adapter.py `load_adapter`).
-pub(super) fn requires_input_grads(plan: &Plan) -> bool {
+pub(crate) fn requires_input_grads(plan: &Plan) -> bool {
     match plan.enable_input_require_grads {
         Auto::Set(on) => on,
         Auto::Auto => plan.gradient_checkpointing || plan.trainer.name == TrainerName::Axolotl,

@@ -21,7 +21,7 @@ pub use layers::*;
 pub use modules::*;
 pub(crate) use program::{
     Action, Attend, Autocast, Block, CAUSAL_MASK, Code, GatedProduct, Held, Input, KernelPackages, Op, Owner, RESIDUAL,
-    Region, Repeat, SLIDING_MASK, Value, Way,
+    Region, Repeat, Rotation, SLIDING_MASK, Value, Way,
 };
 pub(crate) use program::{BatchImages, BatchSizes};
 pub use program::{Program, ProgramError, Programs, Recorded};

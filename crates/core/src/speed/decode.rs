@@ -1,9 +1,9 @@
 //! Generation: the prompt in one forward, then a token at a time.
 
 use super::Part;
-use super::head::ends;
+use super::blocks::timed_blocks;
+use super::head::head;
 use super::inputs::TimingInputs;
-use super::layers::timed_layers;
 use super::rates::FORWARD_LAUNCH;
 use super::tally::{Passes, Tally};
 use crate::model::{Attention, Projection};
@@ -60,20 +60,21 @@ fn token(inputs: &TimingInputs, generation: Generation, generator: Generator) ->
     let batch = generation.batch as f64;
     // The cache holds the prompt and, in the mean, half of what is generated.
     let held = generation.prompt as f64 + generation.new_tokens as f64 / 2.0;
-    let layers = &inputs.model.layers;
+    // A tower has no cache.
+    let layers = inputs.model.layers.iter().filter(|run| !run.layer.sees_images());
     let width = |attention: &Attention| cached_width(attention) * seen(attention, held);
-    let numbers: f64 = layers.iter().map(|run| run.count as f64 * width(&run.layer.attention)).sum();
+    let numbers: f64 = layers.map(|run| run.count as f64 * width(&run.layer.attention)).sum();
     let cache = |bytes: f64| numbers * batch * bytes / inputs.rates.bandwidth;
     match generator {
         Generator::Python => {
             // Attention over one token's own scores is nothing; what it costs is the cache.
-            let step = forward(&inputs.without_gradients(batch, 1.0), batch);
+            let step = forward(&inputs.of_one_token(batch), batch);
             let bytes = inputs.weight.min(inputs.element());
             (step.total() + cache(bytes), step.launches * FORWARD_LAUNCH)
         }
         Generator::Engine { gpus, eager, cache: bytes } => {
             // The GPUs of a copy serve their sequences together, each with its share of the weights.
-            let step = forward(&inputs.without_gradients(batch * gpus, 1.0), batch * gpus);
+            let step = forward(&inputs.of_one_token(batch * gpus), batch * gpus);
             let fused = step.part(Part::ForwardMatmuls) + step.part(Part::Dequantization);
             // Matmuls, attention, two norms, activation: a third of what Python launches.
             let host = if eager { step.launches / 3.0 * FORWARD_LAUNCH } else { 0.0 };
@@ -85,10 +86,10 @@ fn token(inputs: &TimingInputs, generation: Generation, generator: Generator) ->
 /// One forward of which `scored` tokens reach the head.
 pub(super) fn forward(inputs: &TimingInputs, scored: f64) -> Tally {
     let mut passes = Passes::default();
-    ends(&mut passes, inputs, scored);
-    for (one, count) in timed_layers(inputs).iter() {
-        passes.forward.add(&one.forward, *count);
-    }
+    head(&mut passes, inputs, scored);
+    let blocks = timed_blocks(inputs);
+    passes.forward.add(&blocks.outside.forward, 1.0);
+    passes.forward.add(&blocks.layers.forward, 1.0);
     passes.forward
 }
 

@@ -1,28 +1,17 @@
-//! Embeddings, final norm, head and loss.
+//! Head and loss.
 
 use super::Part;
 use super::inputs::TimingInputs;
-use super::layer::norm;
 use super::linear::{linear, matmul, weight_gradient};
 use super::tally::Passes;
 use crate::job::LossImplementation;
-use crate::model::{Model, ModuleKind, NormKind, Role};
+use crate::model::{Model, Module, ModuleKind, Role};
 
-/// Adds what stands before and after the layers. `scored` tokens reach the head: all of them in training, the last of each
-/// sequence in generation.
-pub(super) fn ends(passes: &mut Passes, inputs: &TimingInputs, scored: f64) {
+/// Adds the head and the loss. `scored` tokens reach the head: all of them in training, the last of each sequence in generation.
+pub(super) fn head(passes: &mut Passes, inputs: &TimingInputs, scored: f64) {
     let model = inputs.model;
     let tokens = inputs.tokens();
     let hidden = model.hidden_size as f64;
-    embeddings(passes, inputs, model);
-    let kind = model.first_text_layer().map_or(NormKind::LayerNorm, |layer| layer.norm);
-    for module in &model.final_modules {
-        match module.kind {
-            ModuleKind::Norm { width, .. } => norm(passes, inputs, kind, tokens * width as f64),
-            ModuleKind::Linear { .. } => linear(passes, inputs, module, tokens, true),
-            _ => {}
-        }
-    }
     if inputs.job.embeds() {
         // Each query by all documents of the batch.
         let queries = inputs.batch / inputs.job.plan.embedding.texts() as f64;
@@ -44,15 +33,11 @@ pub(super) fn ends(passes: &mut Passes, inputs: &TimingInputs, scored: f64) {
     let vocab = model.vocab_size as f64;
     let tied = model.head.iter().all(|module| matches!(module.kind, ModuleKind::Tensors { .. }));
     for module in &model.head {
-        match module.kind {
-            ModuleKind::Norm { width, .. } => norm(passes, inputs, NormKind::LayerNorm, scored * width as f64),
-            ModuleKind::Linear { .. } => linear(passes, inputs, module, scored, true),
-            _ => {}
-        }
+        linear(passes, inputs, module, scored, true);
     }
     if tied {
         matmul(passes, inputs, [scored, vocab, hidden]);
-        if token_embedding(model).is_some_and(|name| inputs.trains_base(name)) {
+        if token_embedding(model).is_some_and(|module| inputs.trains_base(module)) {
             weight_gradient(passes, inputs, scored, hidden, vocab);
         }
     }
@@ -61,30 +46,8 @@ pub(super) fn ends(passes: &mut Passes, inputs: &TimingInputs, scored: f64) {
     }
 }
 
-fn token_embedding(model: &Model) -> Option<&str> {
-    model.embeddings.iter().find(|module| module.role == Role::TokenEmbedding).map(|module| module.name.as_str())
-}
-
-/// Rows looked up; backward zeroes a gradient as large as the table and adds rows to it.
-fn embeddings(passes: &mut Passes, inputs: &TimingInputs, model: &Model) {
-    let rates = &inputs.rates;
-    for module in &model.embeddings {
-        match module.kind {
-            ModuleKind::Embedding { rows, width } => {
-                let looked_up = inputs.tokens() * width as f64 * inputs.stream;
-                passes.forward.traffic(rates, Part::MemoryTraffic, 2.0 * looked_up, 2.0);
-                if inputs.trains_base(&module.name) {
-                    let table = (rows * width) as f64 * inputs.weight * (1.0 + 3.0 * inputs.accumulating());
-                    passes.backward.traffic(rates, Part::MemoryTraffic, table + 3.0 * looked_up, 4.0);
-                }
-            }
-            ModuleKind::Norm { width, .. } => {
-                norm(passes, inputs, NormKind::LayerNorm, inputs.tokens() * width as f64);
-            }
-            ModuleKind::Linear { .. } => linear(passes, inputs, module, inputs.tokens(), true),
-            ModuleKind::Tensors { .. } => {}
-        }
-    }
+fn token_embedding(model: &Model) -> Option<&Module> {
+    model.embeddings.iter().find(|module| module.role == Role::TokenEmbedding)
 }
 
 /// The loss over `scored` tokens of V = `vocab` columns. Whole logits: an fp32 copy, log-softmax, its gradient, and that in

@@ -1,10 +1,12 @@
 //! What is the same for every operator of a step.
 
+use headroom_torch::ElementType;
+
 use super::layer_times::{LayerSetting, LayerTimes};
 use super::linear::lookup_operations;
 use super::rates::{Precision, Rates};
 use crate::job::{AttentionKernel, Job, Scheme};
-use crate::model::{Model, ModelKind, Module};
+use crate::model::{BatchImages, KernelPackages, Model, Module};
 use crate::plan::{AttnImplementation, Method, names_module};
 
 /// What is the same for every operator of a pass over a model.
@@ -23,6 +25,11 @@ pub(super) struct TimingInputs<'a> {
     pub(super) batch: f64,
     /// s, tokens of each.
     pub(super) length: f64,
+    /// Tokens of each source, of an encoder-decoder.
+    pub(super) source: f64,
+    pub(super) images: BatchImages,
+    /// Packages with kernels for recorded layers that are installed.
+    pub(super) kernels: KernelPackages,
     /// What matmuls run in.
     pub(super) precision: Precision,
     /// Bytes of an element of the residual stream.
@@ -50,6 +57,7 @@ fn layer_setting(job: &Job) -> LayerSetting {
     LayerSetting {
         liger: plan.use_liger_kernel,
         flash_package: plan.attn_implementation == AttnImplementation::FlashAttention2,
+        embeds: job.embeds(),
         lookup_operations: lookup_operations(plan),
         double_quant: plan.quantization.double_quant,
         fused_gemm: job.fused_gemm(),
@@ -58,12 +66,6 @@ fn layer_setting(job: &Job) -> LayerSetting {
         autocast: job.numerics.autocast.is_some(),
         adapter: job.numerics.adapters.bytes() as f64,
     }
-}
-
-/// s. An encoder-decoder's layers, about as many on either side, read sources and targets: the mean stands for both.
-fn length(job: &Job) -> f64 {
-    let (target, source) = (job.batches.tokens_per_sequence as f64, job.batches.tokens_per_source as f64);
-    if job.model.kind == ModelKind::EncoderDecoder { f64::midpoint(target, source) } else { target }
 }
 
 impl<'a> TimingInputs<'a> {
@@ -81,7 +83,10 @@ impl<'a> TimingInputs<'a> {
             bits: plan.quantization.bits,
             rates: Rates::of(&job.gpu, (job.sharding.ranks, plan.num_gpus), !numerics.float16),
             batch: batch / mini_batches,
-            length: length(job),
+            length: batches.tokens_per_sequence as f64,
+            source: batches.tokens_per_source as f64,
+            images: job.images,
+            kernels: plan.software.kernels(),
             precision: if numerics.multiplies_in_16_bits() { Precision::Half } else { Precision::Single },
             stream: weight,
             weight,
@@ -116,25 +121,44 @@ impl<'a> TimingInputs<'a> {
         self.precision.bytes()
     }
 
+    /// dtype of the residual stream.
+    pub(super) fn stream_element(&self) -> ElementType {
+        if self.stream < 4.0 { ElementType::Half } else { ElementType::F32 }
+    }
+
+    /// dtype of what matmuls make.
+    pub(super) fn matmul_element(&self) -> ElementType {
+        if self.precision == Precision::Half { ElementType::Half } else { ElementType::F32 }
+    }
+
+    /// The same for one token of each sequence: images were read before it.
+    pub(super) fn of_one_token(&self, batch: f64) -> Self {
+        Self { images: BatchImages::default(), ..self.without_gradients(batch, 1.0) }
+    }
+
     /// The same for a forward without gradients over `batch` sequences of `length` tokens.
     pub(super) fn without_gradients(&self, batch: f64, length: f64) -> Self {
         Self { batch, length, training: false, ..*self }
     }
 
     /// Whether a parameter of the base trains: all of them, or those that are saved beside adapters.
-    pub(super) fn trains_base(&self, name: &str) -> bool {
+    pub(super) fn trains_base(&self, module: &Module) -> bool {
         self.training
+            && !self.job.freezes(module.part)
             && match self.method {
                 Method::Full => true,
                 Method::Lora | Method::Qlora => {
-                    self.job.plan.lora.modules_to_save.iter().any(|saved| names_module(saved, name))
+                    self.job.plan.lora.modules_to_save.iter().any(|saved| names_module(saved, &module.name))
                 }
             }
     }
 
     /// Whether a linear module gets an adapter; "all-linear" leaves what is outside the layers out.
     pub(super) fn adapts(&self, module: &Module, outside: bool) -> bool {
-        self.adapters && self.method != Method::Full && self.job.targets.has_module(&module.name, outside)
+        self.adapters
+            && self.method != Method::Full
+            && !self.job.freezes(module.part)
+            && self.job.targets.has_module(&module.name, outside)
     }
 
     pub(super) fn quantizes(&self, outside: bool) -> bool {

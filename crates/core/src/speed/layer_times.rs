@@ -7,28 +7,26 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::blocks::BlockTimes;
 use super::rates::{Precision, Rates};
-use super::tally::Passes;
 use crate::job::{AttentionKernel, FusedGemm, Job};
-use crate::model::Model;
+use crate::memory::requires_input_grads;
+use crate::model::{BatchImages, KernelPackages, Model};
 use crate::plan::{AdapterTargets, Method};
-
-/// Both directions of a layer of each kind, and how many layers of the kind there are.
-pub(super) type LayerPasses = Rc<[(Passes, f64)]>;
 
 /// Times of layers that are known so far.
 #[derive(Debug, Default)]
 pub struct LayerTimes {
-    known: RefCell<Vec<(Inputs, LayerPasses)>>,
+    known: RefCell<Vec<(Inputs, Rc<BlockTimes>)>>,
 }
 
 impl LayerTimes {
     /// The layers of a pass over `job`'s model, known or found out now by `time`.
-    pub(super) fn of(&self, job: &Job, scalars: Scalars, time: impl FnOnce() -> LayerPasses) -> LayerPasses {
-        let found = |known: &(Inputs, LayerPasses)| known.0.are_of(job, &scalars).then(|| known.1.clone());
+    pub(super) fn of(&self, job: &Job, scalars: Scalars, time: impl FnOnce() -> BlockTimes) -> Rc<BlockTimes> {
+        let found = |known: &(Inputs, Rc<BlockTimes>)| known.0.are_of(job, &scalars).then(|| known.1.clone());
         let known = self.known.borrow().iter().find_map(found);
         known.unwrap_or_else(|| {
-            let timed = time();
+            let timed = Rc::new(time());
             self.known.borrow_mut().push((Inputs::new(job, scalars), timed.clone()));
             timed
         })
@@ -42,6 +40,9 @@ struct Inputs {
     model: Arc<Model>,
     targets: AdapterTargets,
     modules_to_save: Vec<String>,
+    freeze: Vec<String>,
+    /// Whether input embeddings are made to require gradients.
+    wants_input_grads: bool,
 }
 
 impl Inputs {
@@ -51,6 +52,8 @@ impl Inputs {
             model: job.model.clone(),
             targets: job.targets.clone(),
             modules_to_save: job.plan.lora.modules_to_save.clone(),
+            freeze: job.plan.freeze.clone(),
+            wants_input_grads: requires_input_grads(&job.plan),
         }
     }
 
@@ -59,6 +62,8 @@ impl Inputs {
             && Arc::ptr_eq(&self.model, &job.model)
             && self.targets == job.targets
             && self.modules_to_save == job.plan.lora.modules_to_save
+            && self.freeze == job.plan.freeze
+            && self.wants_input_grads == requires_input_grads(&job.plan)
     }
 }
 
@@ -70,6 +75,9 @@ pub(super) struct Scalars {
     pub(super) rates: Rates,
     pub(super) batch: f64,
     pub(super) length: f64,
+    pub(super) source: f64,
+    pub(super) images: BatchImages,
+    pub(super) kernels: KernelPackages,
     pub(super) precision: Precision,
     pub(super) stream: f64,
     pub(super) weight: f64,
@@ -89,6 +97,8 @@ pub(super) struct LayerSetting {
     pub(super) liger: bool,
     /// The flash-attn package runs attention.
     pub(super) flash_package: bool,
+    /// No layer of the head of masked tokens runs.
+    pub(super) embeds: bool,
     /// Operations that unpacking a 4-bit value takes.
     pub(super) lookup_operations: f64,
     /// Scales of quantised blocks are quantised themselves.

@@ -24,7 +24,6 @@ pub(super) fn linear(passes: &mut Passes, inputs: &TimingInputs, module: &Module
     let ModuleKind::Linear { d_in, d_out, .. } = module.kind else { return };
     let (d_in, d_out) = (d_in as f64, d_out as f64);
     let rates = &inputs.rates;
-    let element = inputs.element();
     if inputs.casts {
         // Autocast writes input and weight in 16 bits, and their gradients back in fp32.
         let weight_casts = if inputs.quantizes(outside) { 0.0 } else { d_in * d_out * 6.0 };
@@ -38,14 +37,12 @@ pub(super) fn linear(passes: &mut Passes, inputs: &TimingInputs, module: &Module
     } else {
         four_bit(passes, inputs, rows, d_in, d_out);
     }
-    if inputs.trains_base(&module.name) {
+    if inputs.trains_base(module) {
         weight_gradient(passes, inputs, rows, d_in, d_out);
     }
     if inputs.adapts(module, outside) {
         adapter(passes, inputs, rows, d_in, d_out, outside);
     }
-    // Backward of modules that read the same input adds up their gradients.
-    passes.backward.traffic(rates, Part::MemoryTraffic, rows * d_in * element, 0.5);
 }
 
 /// Forward and the gradient of the input.

@@ -9,12 +9,15 @@
 
 mod attention;
 mod band;
+mod block;
+mod blocks;
 mod decode;
+mod gradients;
 mod head;
 mod inputs;
-mod layer;
+mod kernel;
 mod layer_times;
-mod layers;
+mod liger;
 mod linear;
 mod offload;
 mod optimizer;
@@ -22,8 +25,11 @@ mod part;
 mod range;
 mod rates;
 mod sharding;
+mod sizes;
 mod tally;
 mod tasks;
+#[cfg(test)]
+mod tests;
 mod trained;
 mod training;
 

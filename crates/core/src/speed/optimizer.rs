@@ -160,7 +160,7 @@ fn whole_matrix_matmuls(tally: &mut Tally, inputs: &TimingInputs, trained: &Trai
         Optimizer::GaloreAdamw => trained.matrices * share * 2.0 * 128.0 * 2.0,
         _ => return,
     };
-    let square = inputs.rates.matmul([hidden, hidden, hidden], Precision::Half);
+    let square = inputs.rates.matmul((1.0, [hidden, hidden, hidden]), Precision::Half);
     let seconds = flops / (2.0 * hidden.powi(3)) * square;
     tally.operator(&inputs.rates, Part::Optimizer, seconds, 0.0);
 }

@@ -99,15 +99,16 @@ impl Rates {
         }
     }
 
-    /// Seconds of a matmul of m x k and k x n: whole tiles are computed, in whole waves over the GPU's multiprocessors.
-    pub(super) fn matmul(&self, [m, n, k]: [f64; 3], precision: Precision) -> f64 {
+    /// Seconds of matmuls of m x k and k x n, one of each group in one kernel: whole tiles are computed, in whole waves over the
+    /// GPU's multiprocessors.
+    pub(super) fn matmul(&self, (groups, [m, n, k]): (f64, [f64; 3]), precision: Precision) -> f64 {
         let best = match precision {
             Precision::Half => self.half,
             Precision::Single => self.single,
             Precision::Byte => self.half * 2.0,
         };
         let (rows, columns) = (tile(m), tile(n));
-        let tiles = (m / rows).ceil() * (n / columns).ceil();
+        let tiles = groups * (m / rows).ceil() * (n / columns).ceil();
         let seconds = 2.0 * tiles * rows * columns * k / best;
         if self.multiprocessors == 0.0 {
             return seconds;

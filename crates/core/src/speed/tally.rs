@@ -9,6 +9,8 @@ pub(super) struct Tally {
     pub(super) seconds: [f64; Part::ALL.len()],
     /// Kernels launched.
     pub(super) launches: f64,
+    /// Floating-point operations of matmuls.
+    pub(super) flops: f64,
 }
 
 impl Tally {
@@ -35,19 +37,34 @@ impl Tally {
             *slot += more * times;
         }
         self.launches += other.launches * times;
+        self.flops += other.flops * times;
     }
 
     /// Adds another pass, all of it as `part`.
     pub(super) fn add_as(&mut self, part: Part, other: &Self, times: f64) {
         self.charge(part, other.total() * times);
         self.launches += other.launches * times;
+        self.flops += other.flops * times;
     }
 
     /// A matmul of m x k and k x n.
     pub(super) fn matmul(&mut self, rates: &Rates, part: Part, shape: [f64; 3], precision: Precision) {
         let [m, n, k] = shape;
         let bytes = (m * k + k * n + m * n) * precision.bytes();
-        self.operator(rates, part, rates.matmul(shape, precision), bytes);
+        self.product(rates, part, (1.0, shape), precision, bytes);
+    }
+
+    /// Matmuls of m x k and k x n, one of each group, in one kernel that moves `bytes`.
+    pub(super) fn product(
+        &mut self,
+        rates: &Rates,
+        part: Part,
+        (groups, shape): (f64, [f64; 3]),
+        precision: Precision,
+        bytes: f64,
+    ) {
+        self.flops += 2.0 * groups * shape.iter().product::<f64>();
+        self.operator(rates, part, rates.matmul((groups, shape), precision), bytes);
     }
 
     /// One kernel that takes at least `seconds` and moves `bytes`.
@@ -68,4 +85,12 @@ impl Tally {
 pub(super) struct Passes {
     pub(super) forward: Tally,
     pub(super) backward: Tally,
+}
+
+impl Passes {
+    /// Adds others, `times` over.
+    pub(super) fn add(&mut self, other: &Self, times: f64) {
+        self.forward.add(&other.forward, times);
+        self.backward.add(&other.backward, times);
+    }
 }

@@ -54,7 +54,7 @@ impl Trained {
         };
         self.weight_bytes += elements * held;
         self.modules += count;
-        if inputs.trains_base(&module.name) {
+        if inputs.trains_base(module) {
             self.base += elements;
             self.tensors += count;
             if linear && !outside && inputs.method == Method::Full {

@@ -1,9 +1,9 @@
 //! One optimizer step of one model: forwards and backwards, then clipping and the optimizer, with what sharding adds.
 
 use super::Part;
-use super::head::ends;
+use super::blocks::timed_blocks;
+use super::head::head;
 use super::inputs::TimingInputs;
-use super::layers::timed_layers;
 use super::offload;
 use super::optimizer;
 use super::rates::{BACKWARD_LAUNCH, FORWARD_LAUNCH};
@@ -17,29 +17,27 @@ pub(super) fn training_step(inputs: &TimingInputs, scored: f64) -> Tally {
     let collectives = Collectives::new(inputs);
     let checkpoints = inputs.job.plan.gradient_checkpointing;
     let mut outside = Passes::default();
-    ends(&mut outside, inputs, scored);
-    let mut layers = Passes::default();
-    for (one, count) in timed_layers(inputs).iter() {
-        layers.forward.add(&one.forward, *count);
-        layers.backward.add(&one.backward, *count);
-    }
+    head(&mut outside, inputs, scored);
+    let blocks = timed_blocks(inputs);
+    outside.add(&blocks.outside, 1.0);
+    let layers = &blocks.layers;
     let mut micro = Tally::default();
     micro.add(&outside.forward, 1.0);
     micro.add(&layers.forward, 1.0);
     let forward = micro.total();
     if checkpoints {
-        micro.add_as(Part::Recomputation, &layers.forward, 1.0);
+        micro.add_as(Part::Recomputation, &blocks.recomputed, 1.0);
     }
     micro.add(&outside.backward, 1.0);
     micro.add(&layers.backward, 1.0);
     let backward = micro.total() - forward;
-    let link = if inputs.job.plan.activation_offloading { offload::seconds(inputs) } else { 0.0 };
+    let link = if inputs.job.plan.activation_offloading { offload::seconds(inputs, &blocks) } else { 0.0 };
     micro.charge(Part::Offload, (link - forward).max(0.0) + (link - backward).max(0.0));
     // What is waited for on the link hides collectives as computing does.
     let (forward, backward) = (forward.max(link), backward.max(link));
     // The host runs ahead of the GPU or behind it.
-    let repeats = if checkpoints { 2.0 } else { 1.0 };
-    let host = (outside.forward.launches + layers.forward.launches * repeats) * FORWARD_LAUNCH
+    let again = if checkpoints { blocks.recomputed.launches } else { 0.0 };
+    let host = (outside.forward.launches + layers.forward.launches + again) * FORWARD_LAUNCH
         + (outside.backward.launches + layers.backward.launches) * BACKWARD_LAUNCH
         + collectives.hooks(inputs, &trained);
     let waiting = (host - micro.total()).max(0.0);

@@ -4,7 +4,42 @@ use super::block::{Code, Op, Value};
 use super::regions::Region;
 use super::signs::Sign;
 
+/// `x * cos + rotate_half(x) * sin`, by the numbers of what its operators make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Rotation {
+    /// x.
+    pub(crate) of: Value,
+    negation: usize,
+    joined: usize,
+    turned: usize,
+    plain: usize,
+    pub(crate) sum: usize,
+}
+
+impl Rotation {
+    /// Whether one of its operators makes value `number`.
+    pub(crate) fn has(&self, number: usize) -> bool {
+        [self.negation, self.joined, self.turned, self.plain, self.sum].contains(&number)
+    }
+}
+
 impl Code {
+    /// Every rotation of heads.
+    pub(crate) fn rotations(&self) -> Vec<Rotation> {
+        let reader = |of: usize| self.ops.iter().find(|op| op.inputs.contains(&Value::Numbered(of)));
+        let rotation = |negation: &Op| {
+            let joined = reader(negation.first).filter(|op| op.sign == Sign::Joined)?.first;
+            let turned = reader(joined).filter(|op| op.sign == Sign::Product)?.first;
+            let sum = reader(turned)?;
+            let plain = self.ops.iter().find(|op| {
+                op.sign == Sign::Product && op.first != turned && sum.inputs.contains(&Value::Numbered(op.first))
+            })?;
+            let (of, plain, sum) = (*plain.inputs.first()?, plain.first, sum.first);
+            Some(Rotation { of, negation: negation.first, joined, turned, plain, sum })
+        };
+        self.ops.iter().filter(|op| op.sign == Sign::Negation).filter_map(rotation).collect()
+    }
+
     /// The operator of a sign that reads what `of` makes and nothing else.
     fn reader_of(&self, of: &Op, sign: Sign) -> Option<&Op> {
         self.ops.iter().find(|op| op.sign == sign && op.inputs.as_slice() == [Value::Numbered(of.first)])

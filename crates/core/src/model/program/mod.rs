@@ -38,6 +38,7 @@ pub(crate) use block::{
     RESIDUAL, Repeat, SLIDING_MASK, Value, Way,
 };
 use expression::{Expression, LENGTH, Names};
+pub(crate) use heads::Rotation;
 pub use library::Programs;
 pub(super) use read::{idle, read, ties};
 pub use recorded::Recorded;

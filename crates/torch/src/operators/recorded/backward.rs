@@ -59,6 +59,13 @@ impl Pruned {
     }
 }
 
+impl Template {
+    /// What its operators make where `needs` says which edges want a gradient, numbered through: whether each is made.
+    pub fn made(&self, needs: &[bool]) -> SmallVec<[bool; 8]> {
+        Pruned::of(self, needs).made
+    }
+}
+
 /// A tensor of a backward, or what is known of one that is held elsewhere.
 #[derive(Clone)]
 enum Value {

@@ -18,14 +18,24 @@ pub enum Kernel {
     View,
     /// Part of a tensor, as a view; all of it is the tensor itself.
     Slice,
-    /// Writes into one of its tensors, or renames it: whose storage it gives is not a view for autograd.
+    /// Writes into one of its tensors: whose storage it gives is not a view for autograd.
     InPlace,
+    /// The same for what only gives a tensor another name.
+    Rename,
+    /// Rows or elements of a tensor, chosen by numbers.
+    Lookup,
     /// Makes its mask, the last of its results, before the others (aten/src/ATen/native/cuda/Dropout.cu `dropout_cuda`).
     Dropout,
     /// cuBLAS, with its workspace.
     Matmul,
     /// cuBLAS with a bias added, with the workspace of cublasLt.
     BiasMatmul,
+    /// Matmuls of groups of rows, each with a matrix of its own.
+    GroupedMatmul,
+    /// Triangular matrices solved for matrices.
+    TriangularSolve,
+    /// A convolution, or its gradients.
+    Convolution,
     /// A sum.
     Sum,
     /// Gradient and result of a softmax are multiplied first.
@@ -52,7 +62,11 @@ impl Kernel {
             "_softmax_backward_data" => Self::SoftmaxBackward,
             "embedding_dense_backward" => Self::EmbeddingBackward,
             "index_put_" | "_index_put_impl_" | "index_put" | "_unsafe_index_put" => Self::IndexPut,
-            "_unsafe_view" | "detach" => Self::InPlace,
+            "_grouped_mm" => Self::GroupedMatmul,
+            "linalg_solve_triangular" => Self::TriangularSolve,
+            "convolution" | "convolution_backward" => Self::Convolution,
+            "embedding" | "index" | "index_select" | "gather" => Self::Lookup,
+            "_unsafe_view" | "detach" => Self::Rename,
             _ if base.ends_with('_') => Self::InPlace,
             _ => Self::Plain,
         }
@@ -66,6 +80,11 @@ impl Kernel {
     /// Whether it is dropout.
     pub fn is_dropout(self) -> bool {
         self == Self::Dropout
+    }
+
+    /// Whether it writes into a tensor that it is given.
+    pub fn writes_in_place(self) -> bool {
+        self == Self::InPlace
     }
 
     /// Whether what shares a storage with one of its tensors is a view.
@@ -113,6 +132,11 @@ impl Kernel {
             | Self::View
             | Self::Slice
             | Self::InPlace
+            | Self::Rename
+            | Self::Lookup
+            | Self::GroupedMatmul
+            | Self::TriangularSolve
+            | Self::Convolution
             | Self::Dropout
             | Self::EmbeddingBackward => {}
         }
