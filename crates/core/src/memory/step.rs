@@ -303,7 +303,6 @@ pub(super) fn forward(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedM
     if context.masks.borrow().is_empty() {
         prepare_masks(context, &job.model, hidden.element());
     }
-    context.zero3.iter().for_each(|modules| modules.step_through("rotary"));
     let mut inputs_embeds = None;
     for layer in &weights.layers {
         context.keep_hidden_state(&hidden);
