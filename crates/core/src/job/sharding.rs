@@ -97,6 +97,8 @@ pub struct Sharding {
     pub holds_layer_inputs: bool,
     /// accelerate drives FSDP, and how.
     pub accelerate: Option<Accelerate>,
+    /// A reference of its own is one group of FSDP2, gathered as a whole.
+    pub wraps_frozen_whole: bool,
     /// DDP looks for parameters without a gradient.
     pub find_unused_parameters: bool,
     /// Packed 4-bit weights are sharded like any other.
@@ -195,6 +197,7 @@ impl Sharding {
             flat: flat_strategy(plan, accelerate),
             holds_layer_inputs: scheme == Scheme::Fsdp1 && holds_layer_inputs(plan),
             accelerate,
+            wraps_frozen_whole: TrainerStep::of(plan).wraps_frozen_whole(),
             find_unused_parameters: keys.find_unused_parameters,
             shards_four_bit: shards_four_bit(plan, scheme),
             partitions_eight_bit: scheme == Scheme::Zero(3)
