@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use headroom_core::job::Job;
-use headroom_core::memory::{Phase, estimate, estimate_replayed};
+use headroom_core::memory::{Phase, Term, estimate, estimate_replayed};
 use headroom_core::plan::Plan;
 use serde_json::{Value, json};
 
@@ -80,4 +80,31 @@ fn a_loop_of_ones_own_has_the_measured_peak() {
 fn trl_gathers_a_reference_as_a_whole() {
     assert_within(&trl(true), 3_576_080_384, 0.01);
     assert_within(&trl(false), 4_122_890_240, 0.01);
+}
+
+/// GRPO whose answers a model of its own scores, with what that model's weights are on rank 0, bytes.
+fn reward_weights(trainer: &str, framework: &str) -> u64 {
+    let job = job(&json!({
+        "model": "Qwen/Qwen3-0.6B", "trainer": {"name": trainer}, "task": "grpo", "method": "full",
+        "torch_dtype": "float32", "mixed_precision": "bf16", "per_device_train_batch_size": 2, "num_gpus": 4, "gpu": "a100-80gb",
+        "zero_stage": if framework == "deepspeed" { 3 } else { 0 },
+        "distributed": {"framework": framework}, "reward_models": [{"model": "Qwen/Qwen3-1.7B"}]
+    }));
+    let of_loading =
+        |phases: &[(Phase, u64)]| phases.iter().find(|(phase, _)| *phase == Phase::Load).map(|(_, bytes)| *bytes);
+    let estimate = estimate(&job);
+    let rows = estimate.allocations.iter().filter(|row| row.term == Term::RewardWeights);
+    rows.filter_map(|row| of_loading(&row.phases)).sum()
+}
+
+#[test]
+fn trl_leaves_reward_models_whole_on_every_gpu_under_fsdp() {
+    // Without its head, which has one score.
+    let whole = 4 * 1_720_574_976;
+    let is_whole = |bytes: u64| bytes.abs_diff(whole) < 1 << 20;
+    for framework in ["fsdp1", "fsdp2"] {
+        assert!(is_whole(reward_weights("trl", framework)), "{framework}: {}", reward_weights("trl", framework));
+        assert!(reward_weights("custom", framework) < whole / 3, "{framework}");
+    }
+    assert!(reward_weights("trl", "deepspeed") < whole / 3);
 }

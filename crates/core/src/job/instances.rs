@@ -101,8 +101,11 @@ impl Job {
         if !instance.shared {
             hold_alone(&mut plan, instance);
         }
+        let is_judge = !instance.shared && instance.role == InstanceRole::Reward;
+        let sharding = if is_judge { self.sharding.of_judge(&plan) } else { self.sharding };
         Self {
-            numerics: Numerics::of(&plan, &self.sharding),
+            numerics: Numerics::of(&plan, &sharding),
+            sharding,
             attention: AttentionKernel::of(&plan, &instance.model, &self.gpu),
             targets: AdapterTargets::of(&plan, &instance.model),
             model: instance.model.clone(),

@@ -222,6 +222,28 @@ impl Sharding {
         }
     }
 
+    /// The same for a frozen model that scores answers. TRL has accelerate prepare it for evaluation, which wraps nothing by FSDP: all of it is
+    /// on every GPU (trl trainer/grpo_trainer.py `prepare_model(reward_func, evaluation_mode=True)`, accelerate accelerator.py
+    /// `prepare_model`). Under DeepSpeed it is prepared as a reference is.
+    pub(crate) fn of_judge(self, plan: &Plan) -> Self {
+        if !self.is_fsdp() || !TrainerStep::of(plan).leaves_judges_whole() {
+            return self;
+        }
+        let own = plan.weights_dtype();
+        Self {
+            scheme: Scheme::Single,
+            ranks: 1,
+            replicas: 1,
+            copies_on_machine: 1,
+            offload_param: false,
+            gathered_dtype: None,
+            param_dtype: own,
+            loaded_dtype: own,
+            frozen_dtype: own,
+            ..self
+        }
+    }
+
     /// Whether each rank holds a share of the weights only.
     pub fn shards_weights(&self) -> bool {
         matches!(self.scheme, Scheme::Zero(3) | Scheme::Fsdp1 | Scheme::Fsdp2)

@@ -70,6 +70,11 @@ impl TrainerStep {
         self.name == TrainerName::Trl
     }
 
+    /// Whether FSDP wraps no model that only scores answers.
+    pub(super) fn leaves_judges_whole(self) -> bool {
+        self.name == TrainerName::Trl
+    }
+
     /// Whether the base is loaded by transformers 5, which quantises weight by weight (core_model_loading.py).
     pub(super) fn loads_weight_by_weight(self) -> bool {
         match self.name {

@@ -211,7 +211,11 @@ fn complaint(texts: &Texts, refusal: &Refusal) -> String {
         Refusal::Unreadable => texts.config_unreadable.to_owned(),
         Refusal::TooLarge(size) => (texts.config_too_large)(&bytes_text(*size)),
         Refusal::Problems(problems) => {
-            problems.iter().map(|problem| (texts.problem)(problem)).collect::<Vec<_>>().join(" ")
+            let said = |problem: &Problem| match programs::wanted_by(std::slice::from_ref(problem)) {
+                Some(class) => (texts.program_not_fetched)(class),
+                None => (texts.problem)(problem),
+            };
+            problems.iter().map(said).collect::<Vec<_>>().join(" ")
         }
     }
 }
