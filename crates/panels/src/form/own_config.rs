@@ -65,11 +65,15 @@ impl OwnConfig {
 /// A plan that brings a config fills the box, so that the reader can see and change it.
 pub(super) fn settle(state: &mut State) {
     state.form.config.was_open |= state.is_open(NAME);
-    if state.form.config.model.as_ref() == Some(&state.plan().model) {
-        return;
+    if state.form.config.model.as_ref() != Some(&state.plan().model) {
+        hub::forget(&mut state.form.hub);
+        show_model(state);
     }
+}
+
+/// Shows the plan's model in the box, where it is one's own.
+fn show_model(state: &mut State) {
     let model = state.plan().model.clone();
-    hub::forget(&mut state.form.hub);
     let own = &mut state.form.config;
     if let ModelChoice::Config { name, config } = &model {
         own.fill(&serde_json::to_string_pretty(config).unwrap_or_default());
@@ -140,6 +144,10 @@ fn bring(state: &mut State, name: &str, text: &str) {
 pub(super) fn take_waiting(state: &mut State) {
     if matches!(state.form.config.refusal, Some(Refusal::Waits(_))) {
         take(state);
+        // What Hugging Face stated of it meanwhile still holds.
+        if state.form.config.refusal.is_none() {
+            show_model(state);
+        }
     }
 }
 
