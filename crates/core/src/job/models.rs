@@ -28,6 +28,10 @@ pub(super) fn read(choice: &ModelChoice, programs: &Programs, images: Images) ->
             Model::from_config_by(name, &config, programs, images)
         }
         ModelChoice::Config { name, config } => {
+            if let Some(model_type) = model::audio(config) {
+                let kind = ProblemKind::AudioNotModelled { model_type: model_type.to_owned() };
+                return Err(Problem::new("model.config", kind));
+            }
             // A guess would be there for a moment only, and nobody could tell it from an answer.
             if let Some(model_type) = programs.missing(config) {
                 return Err(Problem::new("model.config", not_fetched(model_type)));

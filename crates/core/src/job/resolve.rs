@@ -165,6 +165,7 @@ fn refusals(plan: &Plan, model: &Model, gpu: &Gpu) -> Vec<Problem> {
     let mut problems = checks::contradictions(plan, model, gpu, TrainerStep::of(plan).fuses_lm_head());
     problems.extend(super::loss::unmodelled(plan));
     problems.extend(super::numerics::rmsprop_in_bf16(plan));
+    problems.extend(super::images::refused(plan, model));
     problems.extend(checks::indivisible(plan));
     problems
 }

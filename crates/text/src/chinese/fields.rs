@@ -23,9 +23,13 @@ pub(super) static FURTHER: FurtherFields = FurtherFields {
     images_per_sample: field("每个样本的图像数", "", "用于带视觉塔的模型；留空则只有文本。"),
     images_height: field("图像高度", "像素", ""),
     images_width: field("图像宽度", "像素", ""),
-    images_tiles: field("每张图像的切块数", "", "视觉塔把每个切块当作一张图像（Llama 4、InternVL）。"),
-    images_patches: field("每张图像的 patch 数", "", "留空则由高度和宽度得出，或取处理器的上限。"),
-    images_positions: field("文本中的图像 token", "个", "一张图像占用的位置，计入序列长度。"),
+    images_tiles: field("每张图像的切块数", "", "视觉塔把每个切块当作一张图像；留空则按该模型类处理器的规则。"),
+    images_patches: field("每张图像的 patch 数", "", "留空则按该模型类处理器的规则。"),
+    images_positions: field(
+        "文本中的图像 token",
+        "个",
+        "一张图像占用的位置，计入序列长度；留空则按该模型类处理器的规则。",
+    ),
     freeze: field(
         "冻结的部分",
         "",
