@@ -88,7 +88,7 @@ fn found_model(plan: &Plan, field: &str, model: &CompanionModel, policy: &Arc<Mo
     if choice == plan.model {
         return Ok(Arc::clone(policy));
     }
-    models::read(&choice, &plan.programs, Images::None).map_err(|problem| Problem::new(field, problem.kind))
+    models::read(&choice, plan, Images::None).map_err(|problem| Problem::new(field, problem.kind))
 }
 
 impl Job {
