@@ -192,7 +192,7 @@ def token_major(tensor):
 def attention_call(trace_of):
     """`sdpa` of transformers' attention interface, recorded as one operator."""
 
-    from transformers.integrations.sdpa_attention import create_position_bias_mask, repeat_kv
+    from transformers.integrations.sdpa_attention import repeat_kv
 
     def forward(module, query, key, value, attention_mask=None, dropout=0.0, scaling=None, is_causal=None, **keywords):
         causal = bool(getattr(module, "is_causal", True) if is_causal is None else is_causal)
@@ -200,7 +200,9 @@ def attention_call(trace_of):
         causal = causal and not (isinstance(attention_mask, torch.Tensor) and vision.is_beside_text(query))
         bias = keywords.get("position_bias")
         if bias is not None:
-            # Numbers that are added to the scores, in which causality stands as well.
+            # Numbers that are added to the scores, in which causality stands as well. Older releases lack the function, and give none.
+            from transformers.integrations.sdpa_attention import create_position_bias_mask
+
             attention_mask, causal = create_position_bias_mask(bias, attention_mask, causal, query, key), False
         if key.shape[2] != query.shape[2]:
             # Of a text to images: heads that share keys and values are repeated.
