@@ -33,8 +33,8 @@ pub(super) static FURTHER: FurtherFields = FurtherFields {
         "Texts of one forward under GradCache; activations grow with it, not with the batch.",
     ),
     images_per_sample: field("Images per sample", "", "For models with a vision tower; empty: text alone."),
-    images_height: field("Image height", "pixels", ""),
-    images_width: field("Image width", "pixels", ""),
+    images_height: field("Image height", "pixels", "Empty: as the width; 1024 where neither is given."),
+    images_width: field("Image width", "pixels", "Empty: as the height; 1024 where neither is given."),
     images_tiles: field(
         "Tiles per image",
         "",

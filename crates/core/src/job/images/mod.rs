@@ -156,7 +156,11 @@ pub(super) fn refused(plan: &Plan, model: &Model) -> Option<Problem> {
     };
     let per_sample = plan.images.per_sample.filter(|_| model.vision.is_some())?;
     let Some(image) = seen(plan, model) else {
-        return problem("images.height", "images.width", String::new());
+        let (height, width) = (plan.images.height.unwrap_or(UNSAID), plan.images.width.unwrap_or(UNSAID));
+        let least = height.max(width).div_ceil(processors::LONGEST).to_string();
+        let (shorter, other) =
+            if height < width { ("images.height", "images.width") } else { ("images.width", "images.height") };
+        return problem(shorter, other, least);
     };
     let positions = image.positions.saturating_mul(per_sample);
     let fits = image.is_assumed || positions <= plan.max_length;

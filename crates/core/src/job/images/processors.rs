@@ -12,7 +12,8 @@ pub(super) enum Rule {
     Area(Area),
     /// The longest side is brought to the tower's image size where it is longer, and sides are rounded up.
     LongestSide,
-    /// As many patches as make so many positions at most; the rest is padded.
+    /// As many patches as make so many positions at most; the rest is padded. What the tower makes of padding is dropped behind it, which
+    /// programs were recorded without: an image of fewer positions is counted with the features of all.
     Budget { positions: u64 },
     /// Every image becomes the tower's own size.
     Square,
@@ -29,6 +30,9 @@ pub(super) enum Rule {
     /// Nothing is known: sides are rounded to patches that are merged.
     Rounded,
 }
+
+/// How many times longer than the other a side may be; the processor raises beyond it.
+pub(super) const LONGEST: u64 = 200;
 
 /// Bounds of an image's area.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -107,14 +111,12 @@ impl Rule {
 impl Area {
     /// Height and width in pixels that an image is brought to, whole numbers of `step` (`smart_resize`); `None`: the processor raises.
     pub(super) fn resized(self, (height, width): Sides, step: u64) -> Option<Sides> {
-        /// From how many widths to a height on the processor raises.
-        const LONGEST: f64 = 200.0;
         let (mut high, mut wide, step) = (height as f64, width as f64, step as f64);
         if self.enlarges && high.min(wide) < step {
             let scale = (step / high).max(step / wide);
             (high, wide) = ((high * scale).trunc(), (wide * scale).trunc());
         }
-        if high.max(wide) / high.min(wide) > LONGEST {
+        if high.max(wide) / high.min(wide) > LONGEST as f64 {
             return None;
         }
         let frames = self.frames as f64;

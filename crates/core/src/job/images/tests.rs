@@ -123,7 +123,10 @@ fn positions_of_images_fit_the_sequence() {
     assert_eq!(with(3, Some(896), None).as_deref(), Some("max_length"));
     // Nothing is refused for a size that the plan does not say.
     assert_eq!(with(3, None, None), None);
-    assert_eq!(with(1, Some(20), Some(4_001)).as_deref(), Some("images.height"));
+    // 200 times as long as the other side, and longer.
+    assert_eq!(with(1, Some(28), Some(5_600)), None);
+    assert_eq!(with(1, Some(28), Some(5_601)).as_deref(), Some("images.height"));
+    assert_eq!(with(1, Some(5_601), Some(28)).as_deref(), Some("images.width"));
 }
 
 #[test]
