@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from . import kernels, own, own_functions, packages, sources, vision
+from . import kernels, own, own_functions, packages, sources, variants, vision
 from .blocks_data import Unrecordable
 from .masks import make_masks, mask_maker
 from .trace import Trace, without_collection
@@ -120,7 +120,7 @@ def layers_of(decoder):
     """The list of the decoder's layers, and its name."""
     if own.of(decoder):
         return own.of(decoder).layers()
-    count = decoder.config.get_text_config().num_hidden_layers
+    count = variants.layers_in(decoder.config.get_text_config())
     lists = [(name, module) for name, module in decoder.named_modules() if isinstance(module, nn.ModuleList) and len(module) == count]
     if vision.has_images(decoder.config):
         lists = [item for item in lists if "language_model" in item[0] or "text_model" in item[0]] or lists
@@ -245,7 +245,8 @@ def is_copied(x):
 def linear_call(trace_of, real):
     def forward(self, x):
         trace = trace_of()
-        if trace is None or trace.quiet:
+        if trace is None or trace.quiet or trace.shared and trace.names[id(self.weight)][1] in trace.shared:
+            # Of weights that several layers have in common the operators themselves are recorded.
             return real(self, x)
         trace.modules.append(trace.names[id(self.weight)][1].removesuffix(".weight"))
         if is_copied(x):
@@ -380,7 +381,7 @@ class Size:
 class Run:
     """One forward of a decoder under a trace, with the blocks it ran."""
 
-    def __init__(self, model, attention, size, graph, masks=False):
+    def __init__(self, model, attention, size, graph, masks=False, shared=frozenset()):
         batch, length = size.batch, size.length
         decoder = decoder_of(model)
         made = own.of(decoder)
@@ -394,6 +395,7 @@ class Run:
         self.stacks = [name for name, layers in stacks]
         layers = [layer for _, layers in stacks for layer in layers]
         self.trace = trace = Trace({**names_of(decoder), **make_masks(batch, length)})
+        trace.shared = shared
         self.entries, self.exits, self.calls = {}, {}, 0
         handles = []
         owners = {}

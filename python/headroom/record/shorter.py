@@ -25,7 +25,7 @@ def fewer_layers(config, least=2):
     if sources.has_source(config):
         return sources.fewer_layers(config)
     said = config.to_dict()
-    count = config.num_hidden_layers
+    count = variants.layers_in(config)
     if count <= 4 or said.get("num_kv_shared_layers"):
         return config
     lists = {key: value for key, value in said.items() if isinstance(value, (list, tuple)) and len(value) == count}
@@ -62,9 +62,12 @@ def long_enough(config):
 
 def with_layers(config, count):
     """The config with its first `count` layers."""
-    changed = copy.deepcopy(config)
+    changed, before = copy.deepcopy(config), variants.layers_in(config)
     for key, value in config.to_dict().items():
-        if isinstance(value, (list, tuple)) and len(value) == config.num_hidden_layers:
+        if isinstance(value, (list, tuple)) and len(value) == before:
             setattr(changed, key, list(value)[:count])
-    changed.num_hidden_layers = count
+        elif indices(value, before) and any(part in key for part in ("layer", "block")):
+            # Layers that are left out have no number.
+            setattr(changed, key, [number for number in value if number < count])
+    variants.set_layers(changed, count)
     return changed
