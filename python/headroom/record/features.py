@@ -82,7 +82,8 @@ def candidates(config, count=None):
                 found.append({"below": before})
                 found.append({"at": before})
                 found.extend({"last": f["list"], "below": before} for f in found if "list" in f)
-            if value > 1:
+            # One of as many as there are here is the first alone.
+            if 1 < value < count:
                 found.extend({"every": key, "offset": offset} for offset in range(value))
     if not of_a_stack:
         found.append({"at": "0"})
@@ -209,6 +210,15 @@ def keys_of(feature):
     return keys
 
 
+def is_in_file(config, feature):
+    """Whether a feature, or what stands for it, reads no list that the class alone makes (RecurrentGemma's `layers_block_type`)."""
+    while feature is not None:
+        if feature.get("list", "layers") in (*config.to_dict(), "layers"):
+            return True
+        feature = feature.get("else")
+    return False
+
+
 def by_number(config, of_layer):
     """Every layer by itself, where nothing tells the kinds apart: for as many layers alone."""
     return [{"first": str(len(of_layer))}], {str(i): kind for i, kind in enumerate(of_layer)}, {"key": layers_key(config), "is": len(of_layer)}
@@ -223,8 +233,7 @@ def features_of(config, of_layer, count=None):
         names = {}
         if all(names.setdefault("|".join(value_at(config, f, i) for f in chosen), kind) == kind for i, kind in enumerate(of_layer)):
             features = [with_alternatives(config, f, ()) for f in chosen]
-            if any("list" in f and "else" not in f and f["list"] not in config.to_dict() for f in features):
-                # A list that the class makes, and that no file has (RecurrentGemma's `layers_block_type`).
+            if not all(is_in_file(config, f) for f in features):
                 continue
             return features, [key for feature in features for key in keys_of(feature)]
     raise Alike("the layers are of several kinds, and nothing in the config says which is which: give it a key or a list that does")

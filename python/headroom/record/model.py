@@ -70,11 +70,20 @@ def build(config, attention, class_name=None, dtype=torch.bfloat16):
                 # What hears sound runs for no batch, and has other attention: `sdpa` is refused where one part lacks it.
                 chosen = {"": attention, "text_config": attention, "vision_config": attention, "audio_config": "eager"}
             model = auto_class(config).from_config(config, dtype=dtype, attn_implementation=chosen)
+    without_values(model)
     kept = set(getattr(model, "_keep_in_fp32_modules_strict", None) or ())
     for name, parameter in model.named_parameters():
         if any(part in name.split(".") or name.endswith(part) for part in kept):
             parameter.data = parameter.data.float()
     return model.train()
+
+
+def without_values(model):
+    """What some classes make with values on the host whatever device is asked for (DiffLlama's lambdas, by `torch.normal`)."""
+    for module in model.modules():
+        for name, parameter in list(module.named_parameters(recurse=False)):
+            if parameter.device.type != "meta":
+                module.register_parameter(name, nn.Parameter(parameter.detach().to("meta"), parameter.requires_grad))
 
 
 def auto_class(config):
@@ -83,7 +92,10 @@ def auto_class(config):
 
     if sources.has_source(config):
         return transformers.AutoModelForSeq2SeqLM
-    wanted = [transformers.AutoModelForCausalLM]
+    wanted = [transformers.AutoModelForCausalLM, transformers.AutoModelForMaskedLM]
+    if type(config) in transformers.AutoModelForMaskedLM._model_mapping and getattr(config, "is_decoder", None) is False:
+        # An encoder, which decodes where a config says so alone.
+        wanted.reverse()
     if vision.has_images(config):
         wanted.insert(0, transformers.AutoModelForImageTextToText)
     return next((auto for auto in wanted if type(config) in auto._model_mapping), transformers.AutoModel)

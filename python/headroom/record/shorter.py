@@ -3,6 +3,7 @@
 import copy
 
 from . import sources, variants, vision
+from .features import says_of_layers
 from .model import build
 
 # Tokens of a recording.
@@ -42,7 +43,8 @@ def fewer_layers(config, least=2):
         return config
     if len(set(kinds)) == 1:
         # What tells layers apart may not stand in a list.
-        fewer = max(fewer, min(count, 6))
+        periods = [value for key, value in said.items() if says_of_layers(config, key) and isinstance(value, int) and 1 < value < 14]
+        fewer = max(fewer, min(count, max([5, *periods]) + 1))
     try:
         changed = with_layers(config, fewer)
         build(copy.deepcopy(changed), "eager")
@@ -55,7 +57,7 @@ def long_enough(config):
     """The config with a table of positions for the longest sequence that is recorded."""
     for key in ("max_position_embeddings", "n_positions"):
         rows = None if vision.has_images(config) else variants.value_of(config, key, None)
-        if isinstance(rows, int) and rows < 2 * LENGTH:
+        if isinstance(rows, int) and 0 < rows < 2 * LENGTH:
             return variants.with_value(config, key, 2 * LENGTH + 16)
     return config
 
