@@ -408,7 +408,7 @@ def grouped(config):
     """The config with fewer key and value heads than query heads, where its class has both and takes them to be equal: most
     checkpoints have fewer, and a dimension that follows from one would be taken to follow from the other."""
     heads, shared = value_of(config, "num_attention_heads"), value_of(config, "num_key_value_heads")
-    if "num_key_value_heads" not in config.to_dict() or heads != shared or not isinstance(heads, int) or heads % 4:
+    if "num_key_value_heads" not in config.to_dict() or shared not in (heads, None) or not isinstance(heads, int) or heads % 4:
         return config
     changed = copy.deepcopy(config)
     changed.num_key_value_heads = heads // 4
