@@ -37,6 +37,7 @@ const fn kind_of_note(note: &Note) -> usize {
         Note::UnmatchedTargets { .. } => 16,
         Note::TorchScan { .. } => 17,
         Note::Liger { .. } => 18,
+        Note::Images { .. } => 19,
     }
 }
 
@@ -60,8 +61,9 @@ const fn kind_of_problem(problem: &Problem) -> usize {
         ProblemKind::UnknownVersion { .. } => 15,
         ProblemKind::NotModelled { .. } => 16,
         ProblemKind::NotRecorded { .. } => 17,
+        ProblemKind::AudioNotModelled { .. } => 18,
         // The terminal has all programs in it: only a page can lack one.
-        ProblemKind::ProgramNotFetched { .. } => 18,
+        ProblemKind::ProgramNotFetched { .. } => 19,
     }
 }
 
@@ -89,6 +91,7 @@ fn notes_are_the_pages() {
         r#"{"model": "Qwen/Qwen2.5-0.5B", "lora": {"target_modules": ["q_proj", "c_attn"]}}"#,
         r#"{"model": "tiiuae/Falcon-H1-1.5B-Instruct"}"#,
         r#"{"model": "Qwen/Qwen3-Next-80B-A3B-Instruct", "num_gpus": 8}"#,
+        r#"{"model": "HuggingFaceTB/SmolVLM2-500M-Video-Instruct", "images": {"per_sample": 1}}"#,
     ] {
         let read = Plan::from_json(plan).unwrap();
         let job = Job::resolve(&read).unwrap();
@@ -102,7 +105,7 @@ fn notes_are_the_pages() {
         assert_eq!(json["notes"], serde_json::json!(said), "{plan}");
         kinds.extend(estimate.notes.iter().map(kind_of_note));
     }
-    assert_eq!(kinds, (0..19).collect());
+    assert_eq!(kinds, (0..20).collect());
 }
 
 /// What is wrong with a plan as it is read, or else once it is looked at.
@@ -128,6 +131,7 @@ fn problems_are_the_pages() {
         r#"{"model": "Qwen/Qwen3-4B", "gpu": "h100"}"#,
         r#"{"model": {"config": {"model_type": "llama", "hidden_size": "wide"}}}"#,
         r#"{"model": {"config": {"model_type": "my-own", "hidden_size": 256}}}"#,
+        r#"{"model": {"config": {"model_type": "whisper", "d_model": 1280, "vocab_size": 51866}}}"#,
         r#"{"model": "Qwen/Qwen3-4B", "lora": {"target_modules": ["c_attn"]}}"#,
         r#"{"model": "Qwen/Qwen3-4B", "task": "grpo", "rollout": {"num_generations": 3}}"#,
         r#"{"model": "Qwen/Qwen3-4B", "gpu": "t4", "attn_implementation": "flash_attention_2"}"#,
@@ -150,5 +154,5 @@ fn problems_are_the_pages() {
         }
         kinds.extend(problems.iter().map(kind_of_problem));
     }
-    assert_eq!(kinds, (0..18).collect());
+    assert_eq!(kinds, (0..19).collect());
 }

@@ -2,7 +2,7 @@
 //!
 //! Pure: no clock, no I/O, no globals, no randomness, no browser. Builds for any target.
 //! Modules, each knowing only those before it: [`search`] <- [`model`], [`gpu`] <- [`plan`] <- [`job`] <- [`memory`] <- [`accuracy`], [`speed`], [`link`]
-//! <- [`scenario`]. [`units`] and [`order`] know none of them.
+//! <- [`scenario`]. [`units`], [`order`] and [`release`] know none of them.
 
 /// JSON writes these as their names.
 macro_rules! serialize_by_name {
@@ -27,6 +27,7 @@ pub mod memory;
 pub mod model;
 pub mod order;
 pub mod plan;
+pub mod release;
 pub mod scenario;
 pub mod search;
 pub mod speed;

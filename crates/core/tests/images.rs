@@ -60,7 +60,8 @@ const FROZEN: &str = "qwen2_5_vl-frozen-tower";
 #[test]
 fn more_images_and_larger_ones_take_more() {
     let sized = |per_sample: u64, side: u64| {
-        peak(FROZEN, json!({"images": {"per_sample": per_sample, "height": side, "width": side}}))
+        let images = json!({"per_sample": per_sample, "height": side, "width": side});
+        peak(FROZEN, json!({"images": images, "max_length": 4096}))
     };
     let bytes = |estimate: &memory::Estimate| estimate.peak.allocated_bytes;
     let (one, two, large) = (sized(1, 896), sized(2, 896), sized(1, 1792));
@@ -89,7 +90,23 @@ fn an_image_is_cut_into_tiles_of_its_shape() {
     // Four tiles wide and three high, and the whole image.
     let cut = of(json!({"per_sample": 1, "height": 1200, "width": 1600}));
     assert_eq!(cut, of(json!({"per_sample": 1, "tiles": 13})));
-    assert!(cut < of(json!({"per_sample": 1, "height": 1201, "width": 1600})));
+    // One row of pixels more is cut off, two are brought to an even number and begin a row of tiles.
+    assert_eq!(cut, of(json!({"per_sample": 1, "height": 1201, "width": 1600})));
+    assert!(cut < of(json!({"per_sample": 1, "height": 1202, "width": 1600})));
+}
+
+#[test]
+fn an_image_that_takes_more_than_the_sequence_is_refused() {
+    let of = |changes: Value| refused(FROZEN, changes);
+    let large = json!({"per_sample": 1, "height": 1792, "width": 1792});
+    let contradiction = ProblemKind::Contradiction { other: "images.per_sample".to_owned(), fix: "4096".to_owned() };
+    assert_eq!(of(json!({"images": large})), [Problem { field: "max_length".to_owned(), kind: contradiction }]);
+    // Beyond 12,845,056 pixels the processor shrinks it: 16,384 positions at most.
+    let fits = |max_length: u64| {
+        let images = json!({"per_sample": 1, "height": 8000, "width": 8000});
+        Job::resolve(&plan(FROZEN, json!({"images": images, "max_length": max_length}))).is_ok()
+    };
+    assert!(!fits(16_383) && fits(16_384));
 }
 
 #[test]
@@ -99,6 +116,40 @@ fn what_hears_sound_weighs_and_gets_no_gradient() {
     assert_eq!(whole.param_count, frozen.param_count);
     assert!(whole.trainable_count > frozen.trainable_count);
     assert_eq!(whole.peak.allocated_bytes, frozen.peak.allocated_bytes);
+}
+
+#[test]
+fn audio_is_refused_by_name_where_no_text_part_stands_for_a_class() {
+    let of = |config: Value| {
+        let plan = json!({"model": {"name": "own", "config": config}});
+        let plan = Plan::from_json(&plan.to_string()).unwrap();
+        let read = |name: &str| {
+            let text = std::fs::read_to_string(root().join("static/programs").join(name)).unwrap();
+            Program::from_json(&text).unwrap()
+        };
+        let programs = Programs::none().with(read("llama.json")).with(read("qwen2.json"));
+        Job::resolve(&Plan { programs, ..plan }).map(|job| memory::estimate(&job).notes)
+    };
+    let sizes = json!({"hidden_size": 256, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 512,
+        "vocab_size": 1000, "num_key_value_heads": 4});
+    let named = |model_type: &str| {
+        let mut config = sizes.clone();
+        config["model_type"] = model_type.into();
+        config
+    };
+    for model_type in ["whisper", "csm"] {
+        let kind = ProblemKind::AudioNotModelled { model_type: model_type.to_owned() };
+        assert_eq!(of(named(model_type)).unwrap_err(), [Problem { field: "model.config".to_owned(), kind }]);
+    }
+    let thinker = json!({"model_type": "qwen2_5_omni_thinker", "text_config": named("qwen2"), "audio_config": {}});
+    for (model_type, part, text) in [
+        ("voxtral", "text_config", named("llama")),
+        ("qwen2_audio", "text_config", named("qwen2")),
+        ("qwen2_5_omni", "thinker_config", thinker),
+    ] {
+        let notes = of(json!({"model_type": model_type, part: text, "audio_config": {}})).unwrap();
+        assert!(notes.contains(&memory::Note::TextPart { of: model_type.to_owned() }), "{model_type}: {notes:?}");
+    }
 }
 
 #[test]

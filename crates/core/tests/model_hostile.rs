@@ -229,6 +229,18 @@ fn nesting_ends() {
     assert_eq!(error(&config).key, "hidden_size");
 }
 
+#[test]
+fn a_name_that_a_class_does_not_read_hides_no_fault() {
+    // Eight heads of keys by default, and one of queries.
+    for model_type in ["cwm", "llama"] {
+        let config =
+            json!({"model_type": model_type, "num_attention_heads": 1, "num_key_value_heads": 8, "num_kv_heads": 0.0});
+        assert_eq!(error(&config).key, "num_key_value_heads", "{model_type}");
+    }
+    let config = json!({"model_type": "cwm", "num_attention_heads": 1, "num_kv_heads": 0.0});
+    assert_eq!(error(&config).key, "num_key_value_heads");
+}
+
 /// Any JSON, not deep.
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![

@@ -13,7 +13,7 @@ use crate::engine::Step;
 use crate::page::Page;
 use crate::replays::Replays;
 use crate::state::State;
-use crate::{figures, pieces};
+use crate::{figures, pieces, programs};
 
 /// The scenarios' plans, in the order of [`SCENARIOS`], with their estimates as far as they are there.
 #[derive(Default)]
@@ -21,6 +21,8 @@ pub(crate) struct Found {
     plans: Vec<Answered>,
     /// How many of them have got what their replays say, if they have any.
     replayed: usize,
+    /// The class whose program the next plan waits for.
+    awaits: Option<String>,
 }
 
 struct Answered {
@@ -37,8 +39,17 @@ impl Found {
             return Step::Done;
         }
         if let Some(next) = all_plans().nth(self.plans.len()) {
-            let plan = next.plan();
-            let estimate = Job::resolve(&plan).ok().map(|job| memory::estimate(&job));
+            let plan = Plan { programs: state.plan().programs.clone(), ..next.plan() };
+            let job = Job::resolve(&plan);
+            let awaits = job.as_ref().err().and_then(|problems| programs::awaited(state, problems)).map(str::to_owned);
+            if awaits.is_some() {
+                // It goes on when the program has come.
+                let is_known = awaits == self.awaits;
+                self.awaits = awaits;
+                return if is_known { Step::Done } else { Step::Changed };
+            }
+            self.awaits = None;
+            let estimate = job.ok().map(|job| memory::estimate(&job));
             self.plans.push(Answered { plan, estimate });
             return if self.plans.len() == all_plans().count() { Step::Changed } else { Step::Working };
         }
@@ -69,7 +80,8 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
         at += scenario.plans.len();
     }
     let article = article("gallery-title", words.title).with(el("p").class("panel-intro").text(words.intro));
-    Some(article.with(el("div").class("gallery-cards").with_all(cards)).into())
+    let awaited = page.found.gallery.awaits.as_deref().map(programs::fetch);
+    Some(article.with(el("div").class("gallery-cards").with_all(cards)).with_some(awaited).into())
 }
 
 /// One situation: its plans as links, each with its answer and the guide's figures. `answers` begin with those of its plans.
@@ -135,16 +147,18 @@ mod tests {
 
     use headroom_core::link::Tab;
     use headroom_core::memory::Basis;
+    use headroom_core::model::Program;
     use headroom_text::Language;
 
     use super::{Found, all_plans};
     use crate::engine::Step;
+    use crate::reader::program;
     use crate::replays::Replays;
     use crate::state::State;
 
     #[test]
     fn every_plan_is_answered_at_once_and_then_by_its_replay() {
-        let mut state = State::open("https://here.example/", "v=1", Language::English);
+        let mut state = crate::reader::state("https://here.example/", "v=1");
         let (mut found, mut replays) = (Found::default(), Replays::default());
         assert_eq!(found.step(&state, &mut replays), Step::Done, "nothing is found out for a closed gallery");
         assert!(found.plans.is_empty());
@@ -163,5 +177,20 @@ mod tests {
         });
         assert!(done && basis(&found).iter().all(|basis| *basis == Basis::Replayed));
         assert_eq!(shown, all_plans().count());
+    }
+
+    #[test]
+    fn a_plan_waits_for_its_program() {
+        let mut state = State::open("https://here.example/", "v=1", Language::English);
+        state.beside = Some(Tab::Scenarios);
+        let (mut found, mut replays) = (Found::default(), Replays::default());
+        assert_eq!(found.step(&state, &mut replays), Step::Changed);
+        let awaited = found.awaits.clone().unwrap();
+        assert_eq!(found.step(&state, &mut replays), Step::Done);
+        assert!(found.plans.is_empty());
+        state.give_program(Program::from_json(&program(&awaited)).unwrap());
+        assert_eq!(found.step(&state, &mut replays), Step::Working);
+        assert_eq!(found.plans.len(), 1);
+        assert!(found.plans[0].estimate.is_some());
     }
 }

@@ -2,10 +2,11 @@
 
 use headroom_core::model::{Program, Programs};
 use headroom_core::plan::{Problem, ProblemKind};
-use headroom_view::{Element, el};
+use headroom_view::{Element, el, escape};
 
 use crate::page::Page;
 use crate::state::State;
+use crate::{files, form, options};
 
 /// Classes whose programs lie beside the page, apart by spaces.
 const NAMES: &str = include!(concat!(env!("OUT_DIR"), "/programs.rs"));
@@ -48,8 +49,16 @@ impl State {
     pub(crate) fn give_program(&mut self, file: Vec<Program>) {
         let programs = self.programs.programs().with(file);
         self.programs.programs = Some(programs.clone());
+        options::read_by(self, &programs);
         self.read_by(programs);
         self.settle_model();
+        self.settle_programs();
+    }
+
+    /// What waited for a program that has come by now, or that cannot be had.
+    fn settle_programs(&mut self) {
+        form::take_waiting_config(self);
+        files::read_waiting(self);
     }
 }
 
@@ -59,7 +68,8 @@ fn wanted<'p>(page: &'p Page) -> Option<(&'p str, bool)> {
     Some((name, page.state.programs.came(name) == Some(false)))
 }
 
-fn wanted_by(problems: &[Problem]) -> Option<&str> {
+/// The class whose program a plan with these problems lacks.
+pub(crate) fn wanted_by(problems: &[Problem]) -> Option<&str> {
     problems.iter().find_map(|problem| match &problem.kind {
         ProblemKind::ProgramNotFetched { model_type } => Some(model_type.as_str()),
         _ => None,
@@ -68,7 +78,7 @@ fn wanted_by(problems: &[Problem]) -> Option<&str> {
 
 /// Whether a program that the plan wants is under way: nothing that is shown now is the answer.
 pub(crate) fn is_under_way(state: &State, problems: &[Problem]) -> bool {
-    wanted_by(problems).is_some_and(|name| state.programs.came(name).is_none())
+    awaited(state, problems).is_some()
 }
 
 /// What the page says instead of a verdict while nothing but a program that is under way keeps the plan from being estimated.
@@ -94,6 +104,24 @@ pub(crate) fn act(state: &mut State, verb: &str, about: &str, value: &str) -> bo
 
 fn miss(state: &mut State, name: &str) {
     state.programs.missed.push(name.to_owned());
+    state.settle_programs();
+}
+
+/// The class whose program a plan with these problems wants, while that is under way.
+pub(crate) fn awaited<'p>(state: &State, problems: &'p [Problem]) -> Option<&'p str> {
+    wanted_by(problems).filter(|name| state.programs.came(name).is_none())
+}
+
+/// What the page says instead of the problems of another plan than its own while nothing is known of it, and has it fetch the program.
+pub(crate) fn awaiting(page: &Page, name: &str) -> Element {
+    el("div").key("program").markup(&awaiting_html(page, name))
+}
+
+/// The same as markup.
+pub(crate) fn awaiting_html(page: &Page, name: &str) -> String {
+    let said = escape(&(page.texts.program_fetching)(name));
+    let file = escape(&file_of(name));
+    format!("<p class=\"computing\">{said}</p><p hidden data-fetch-now=\"{file}\"></p>")
 }
 
 /// Lets the page fetch a program that is under way, which the verdict says, or says that it could not be had.
@@ -108,5 +136,9 @@ pub(crate) fn note(page: &Page) -> Option<Element> {
 
 /// Has the page fetch the program of a class.
 pub(crate) fn fetch(model_type: &str) -> Element {
-    el("p").key("program").flag("hidden", true).attr("data-fetch-now", &[FOLDER, model_type, ".json"].concat())
+    el("p").key("program").flag("hidden", true).attr("data-fetch-now", &file_of(model_type))
+}
+
+fn file_of(model_type: &str) -> String {
+    [FOLDER, model_type, ".json"].concat()
 }

@@ -220,7 +220,7 @@ impl State {
     }
 
     /// A plan, wherever it came from, is read by the programs that the page has.
-    fn with_programs(&mut self, plan: Plan) -> Plan {
+    pub(crate) fn with_programs(&mut self, plan: Plan) -> Plan {
         Plan { programs: self.programs.programs(), ..plan }
     }
 

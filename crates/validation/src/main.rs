@@ -1,6 +1,6 @@
 //! Writes the report on the kept cases and the table of measured steps; with `--check`, says whether they are up to date.
 //! With `golden`, does so for the answers to thousands of plans, and prints what moved and by how much; with `plans`, prints links to
-//! plans drawn at random.
+//! plans drawn at random; with `programs`, the bytes that files of recorded programs change.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::{env, fs};
 
 use headroom_validation::golden::{self, Moved};
-use headroom_validation::{Kept, Reasons, folder, report, speed, table};
+use headroom_validation::{Kept, Reasons, folder, programs, report, speed, table};
 
 fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
@@ -24,13 +24,14 @@ fn main() -> ExitCode {
             }
             Err(_) => Err(format!("plans takes a whole number, and `{count}` is none.")),
         },
+        ["programs", before, now, names @ ..] => compare(Path::new(before), Path::new(now), names),
         ["golden", "--check"] => check(1),
         ["golden", "--check", "--every", count] => match count.parse() {
             Ok(count) => check(count),
             Err(_) => Err(format!("--every takes a whole number, and `{count}` is none.")),
         },
         other => Err(format!(
-            "`{}` is not known here: give nothing, --check, golden, golden --check [--every N], or plans N.",
+            "`{}` is not known here: give nothing, --check, golden, golden --check [--every N], plans N, or programs BEFORE NOW FILE...",
             other.join(" ")
         )),
     };
@@ -68,6 +69,19 @@ fn check(every: usize) -> Result<(), String> {
     }
     print(&told(&moved));
     Err("answers moved: where that is meant, run `cargo xtask golden` and give the reason in the commit.".to_owned())
+}
+
+/// Prints what the files `names` of two folders of programs differ in.
+fn compare(before: &Path, now: &Path, names: &[&str]) -> Result<(), String> {
+    for name in names {
+        let read = |folder: &Path| {
+            let path = folder.join(name);
+            fs::read_to_string(&path).map_err(|error| format!("{} cannot be read: {error}", path.display()))
+        };
+        let said = programs::differences(&read(before)?, &read(now)?).map_err(|why| format!("{name}: {why}"))?;
+        print(&said);
+    }
+    Ok(())
 }
 
 /// What moved, the largest changes first, and a count by kind of line.

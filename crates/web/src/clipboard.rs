@@ -1,9 +1,8 @@
 //! Copying text: a button with `data-do="@copy"` copies its `data-copy`; of a link to this page that may be the fragment alone.
 
 use leptos::prelude::{document, window};
-use leptos::task::spawn_local;
 use wasm_bindgen::JsCast;
-use wasm_bindgen_futures::JsFuture;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{Element, HtmlTextAreaElement};
 
 use crate::address;

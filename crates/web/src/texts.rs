@@ -4,10 +4,9 @@
 use std::cell::RefCell;
 
 use leptos::prelude::{document, window};
-use leptos::task::spawn_local;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
-use wasm_bindgen_futures::JsFuture;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{
     ClipboardEvent, DragEvent, Element, Event, EventTarget, File, HtmlInputElement, HtmlTextAreaElement, Response,
 };

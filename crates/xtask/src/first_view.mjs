@@ -1,4 +1,4 @@
-// Runs the instrumented engine until a newcomer's first view stands, then until those of usual links do, of a reader of Chinese, and all
+// Runs the instrumented engine until the default plan's first view stands, then until those of usual links do, of a reader of Chinese, and all
 // of the page, and writes which functions were called by then, each time in a file; or, of a module marked by stretches, which of those
 // ran for the newcomer: node first_view.mjs LOADER.js INSTRUMENTED.wasm FIRST.txt [STAGE.txt ...]
 import { readFileSync, writeFileSync } from "node:fs";

@@ -47,7 +47,8 @@ cargo xtask golden             the same, and records the answers as they are now
 cargo xtask fuzz [READER]      coverage-guided fuzzing of the readers of files, ten minutes each; --minutes N
 cargo xtask check-links        100,000 random plans and 1,000,000 mutated links (the suite: a hundredth of each)
 cargo xtask record             models recorded as programs, all of transformers or those named (several GB)
-cargo xtask record --newest    the same with the latest transformers: which programs change
+cargo xtask record --newest    the same with the latest transformers: what changes, in bytes, becomes a version of its program
+cargo xtask record --check     whether a few classes, or those named, are recorded as the repository has them
 cargo xtask check-exports      exported files loaded by the libraries that run them; formats may follow (several GB)
 cargo xtask check-exports --newest   the same with their latest releases: which defaults have moved
 cargo xtask setup              only install what the other commands need
@@ -97,6 +98,7 @@ fn dispatch(words: &[String]) -> Result<()> {
         ["fuzz", reader, "--minutes", minutes] => fuzz::fuzz(Some(reader), of_minutes(minutes)?),
         ["check-links"] => links::check(),
         ["record", "--newest", model_types @ ..] => record::record(model_types, true),
+        ["record", "--check", model_types @ ..] => record::check(model_types),
         ["record", model_types @ ..] => record::record(model_types, false),
         ["check-exports", "--newest", formats @ ..] => exports::check(formats, true),
         ["check-exports", formats @ ..] => exports::check(formats, false),

@@ -70,6 +70,7 @@ def read(model):
     from transformers import AutoConfig, CONFIG_MAPPING
 
     from . import remote
+    from .families import grouped, with_head_width
 
     remote.register()
     if os.path.isdir(model):
@@ -80,6 +81,8 @@ def read(model):
         config = CONFIG_MAPPING[said.pop("model_type")](**said)
     elif model in CONFIG_MAPPING:
         config = CONFIG_MAPPING[model]()
+        # Files may say what the defaults do not.
+        return config if is_stacked(config) else grouped(with_head_width(config.get_text_config()))
     else:
         try:
             config = AutoConfig.from_pretrained(model)

@@ -6,8 +6,9 @@ from . import own, rates, sources
 from .blocks_data import Size, Sizes, Unrecordable
 from .fold import fold
 from .joins import join_pieces, join_splits, of_one_gradient
-from .model import LINEAR_BY_HAND, EndsHere, Run
+from .model import LINEAR_BY_HAND, EndsHere, Run, stacks_of
 from .nodes import attach, changes_view, copies_slices, describe, dtype_code, exact_code, gradients, saved_tensors, template_of
+from .shared import Users, in_common
 from .trace import key_of
 
 # Under which name a layer gives what only its caller holds.
@@ -19,7 +20,12 @@ class Recording:
 
     def __init__(self, model, attention, size, only=None, masks=False):
         self.plain = Run(model, attention, size, False, masks)
-        self.graph = Run(model, attention, size, True, masks)
+        layers = [layer for _, listed in stacks_of(self.plain.decoder) for layer in listed]
+        self.common = None
+        if in_common(layers):
+            self.common = Users(self.plain, layers)
+            self.plain = Run(model, attention, size, False, masks, self.common.shared)
+        self.graph = Run(model, attention, size, True, masks, self.common.shared if self.common else frozenset())
         attach(self.graph)
         for run in (self.plain, self.graph):
             run.trace.ops = join_splits(join_pieces(run.trace.ops))
@@ -266,10 +272,16 @@ class Block:
         listed, parameters = [], {}
         of_head = [id(bias) for module in self.recording.plain.decoder.modules() if isinstance(module, EndsHere) for bias in module.bias if bias is not None]
         stacks = tuple(f"{name}." for name in self.recording.plain.stacks)
-        is_own = lambda name: bool(self.prefix) and f"{name}.".startswith(self.prefix)
+        users = self.recording.common
+        is_shared = lambda name: users is not None and users.is_shared(name)
+        moved = {name: users.home(name) for name in self.recording.modules} if users is not None else {}
+        self.moved = {name: users.alike(name) for name, home in moved.items() if home == self.place}
+        lies_here = lambda name: bool(self.prefix) and f"{name}.".startswith(self.prefix)
+        is_own = lambda name: not is_shared(name) and (lies_here(name) if moved.get(name) is None else name in self.moved)
         # Its own first: so they have the same numbers in every layer.
-        for name, module in sorted(self.recording.modules.items(), key=lambda item: not is_own(item[0])):
-            if not is_own(name) and (f"{name}.".startswith(stacks) or not self.used_here(name)):
+        for name, module in sorted(self.recording.modules.items(), key=lambda item: (not is_own(item[0]), item[0] in self.moved)):
+            belongs = is_own(name) or not f"{name}.".startswith(stacks) and self.used_here(name)
+            if not belongs and not (is_shared(name) and self.place == "before"):
                 continue
             own = []
             for kind, tensors in (("parameter", module.named_parameters(recurse=False)), ("buffer", module.named_buffers(recurse=False))):
@@ -294,11 +306,15 @@ class Block:
                     parameters[(kind, full)] = -1 - len(parameters)
                     own.append(entry)
             if own:
-                listed.append([self.short(name), class_of(module), own])
+                # Nothing runs a shared linear layer but operators on its weight.
+                kind = f"Shared{class_of(module)}" if is_shared(name) else class_of(module)
+                listed.append([self.short(name), kind, own])
         return listed, parameters
 
     def short(self, name):
         """A module's name within its layer; in full where it lies outside."""
+        if name in self.moved:
+            return self.moved[name]
         return name[len(self.prefix):] if f"{name}.".startswith(self.prefix) else name
 
     def used_here(self, name):

@@ -1,5 +1,5 @@
 """`python -m headroom.record.families --out DIR [MODEL_TYPE ...]`: records every class of transformers with a causal language
-model, or those that are named, and says what changed against the programs that are in DIR.
+model, or those that are named, into the files that are in DIR, and says what changed in them (`versions.py`).
 
 A class's defaults are taken, or a config of a checkpoint that people train where the defaults are none. What cannot be recorded is
 listed with its reason.
@@ -13,12 +13,12 @@ import sys
 import time
 import traceback
 
-from . import guard, vision
+from . import guard, versions, vision
 from .model import prepare
 from .program import Recorder, is_stacked, joined, record
 from .shorter import fewer_layers
 from .variants import value_of
-from .written import text_of
+from .written import text_of_file, written
 
 # Full attention with mixtures and without.
 MAVERICK = {
@@ -408,7 +408,7 @@ def grouped(config):
     """The config with fewer key and value heads than query heads, where its class has both and takes them to be equal: most
     checkpoints have fewer, and a dimension that follows from one would be taken to follow from the other."""
     heads, shared = value_of(config, "num_attention_heads"), value_of(config, "num_key_value_heads")
-    if "num_key_value_heads" not in config.to_dict() or heads != shared or not isinstance(heads, int) or heads % 4:
+    if "num_key_value_heads" not in config.to_dict() or shared not in (heads, None) or not isinstance(heads, int) or heads % 4:
         return config
     changed = copy.deepcopy(config)
     changed.num_key_value_heads = heads // 4
@@ -441,32 +441,49 @@ def main():
                 traceback.print_exc()
             continue
         path = os.path.join(given.out, f"{configs[0].model_type}.json")
-        text = text_of(program) + "\n"
-        print(f"{name}: {said_against(path, text)}, {time.time() - began:.0f} s", flush=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+        said = put(path, written(program))
+        print(f"{name}: {said}, {time.time() - began:.0f} s", flush=True)
     if failed:
         print(f"{len(failed)} not recorded:", file=sys.stderr)
         for name, reason in failed.items():
             print(f"  {name}: {reason}", file=sys.stderr)
+        if given.model_types:
+            sys.exit(1)
 
 
-def said_against(path, text):
-    """How a program differs from the one in its place."""
+def put(path, recording):
+    """Puts what was recorded into its file, and says what that changes."""
     if not os.path.exists(path):
-        return "new"
-    with open(path, encoding="utf-8") as file:
-        old = file.read()
-    if old == text:
-        return "unchanged"
-    before, after = json.loads(old), json.loads(text)
-    if before["format"] != after["format"]:
+        said, file = "new", recording
+    else:
+        with open(path, encoding="utf-8") as text:
+            old = json.load(text)
+        file = versions.with_recording(old, recording)
+        if file is old:
+            return "unchanged"
+        said = said_against(old, file)
+    with open(path, "w", encoding="utf-8") as text:
+        text.write(text_of_file(file) + "\n")
+    return said
+
+
+def said_against(old, new):
+    """How a file differs from the one in its place."""
+    if old["format"] != new["format"]:
         return "another format"
-    if len(before["programs"]) != len(after["programs"]):
-        return f"{len(after['programs'])} programs instead of {len(before['programs'])}"
-    pairs = [(before, after), *zip(before["programs"], after["programs"])]
-    keys = {key for one, other in pairs for key in one | other if one.get(key) != other.get(key)} - {"programs"}
-    return f"changed: {', '.join(sorted(keys))}"
+    before, after = versions.by_release(old), versions.by_release(new)
+    said = []
+    for release in after:
+        name = ".".join(map(str, release))
+        one, other = before.get(release), after[release]
+        if one is None:
+            said.append(f"{name} has another program than {'.'.join(map(str, versions.release_of(versions.under(old, release)[0])))}")
+        elif len(one) != len(other):
+            said.append(f"{name} has {len(other)} programs instead of {len(one)}")
+        elif not versions.is_same(versions.alone(old, one), versions.alone(new, other)):
+            said.append(f"{name} is recorded otherwise")
+    said += [f"{'.'.join(map(str, release))} has none of its own any more" for release in before if release not in after]
+    return "; ".join(said)
 
 
 if __name__ == "__main__":

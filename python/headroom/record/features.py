@@ -1,7 +1,11 @@
 """What tells a model's layers apart: functions of a layer's number and the config."""
 
 from .blocks_data import Unrecordable
-from .variants import value_of
+from .variants import layers_in, layers_key, value_of
+
+
+class Alike(Unrecordable):
+    """Layers are of several kinds that nothing in the config tells apart."""
 
 
 def value_at(config, feature, i):
@@ -53,7 +57,7 @@ def candidates(config, count=None):
         if isinstance(value_of(config, name, None), (list, tuple)):
             values[name] = list(value_of(config, name))
     of_a_stack = count is not None
-    count = count or config.num_hidden_layers
+    count = count or layers_in(config)
     found = []
     for key, value in sorted(values.items()):
         if isinstance(value, (list, tuple)) and len(value) == count and not is_numbers_of_layers(value) and all(isinstance(v, (str, bool, int, float)) for v in value):
@@ -70,7 +74,7 @@ def candidates(config, count=None):
     for key, value in sorted(values.items(), key=lambda item: (likely(item[0]), item[0])):
         if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= count and not key.endswith("_id"):
             # The number of layers divides none but the first; a width counts no layers.
-            if key in ("num_hidden_layers", "depth", getattr(config, "layers_key", None)) or is_width(key):
+            if key in ("num_hidden_layers", "num_blocks", "depth", layers_key(config), getattr(config, "layers_key", None)) or not says_of_layers(config, key):
                 continue
             found.append({"below": key})
             if "shared" in key:
@@ -78,7 +82,8 @@ def candidates(config, count=None):
                 found.append({"below": before})
                 found.append({"at": before})
                 found.extend({"last": f["list"], "below": before} for f in found if "list" in f)
-            if value > 1:
+            # One of as many as there are here is the first alone.
+            if 1 < value < count:
                 found.extend({"every": key, "offset": offset} for offset in range(value))
     if not of_a_stack:
         found.append({"at": "0"})
@@ -93,6 +98,16 @@ def candidates(config, count=None):
     else:
         found.append({"first": "1"})
     return found
+
+
+# What keys are called that say of a number of layers, or of one in so many.
+OF_LAYERS = ("layer", "period", "interval", "step", "freq", "every", "pattern", "first", "start_index", "dense", "shared", "window", "block")
+
+
+def says_of_layers(config, key):
+    """Whether a whole number may say which layers are of which kind, and not how many heads, experts or the like there are. Keys of a
+    reader's own module may be called anything."""
+    return not is_width(key) and (getattr(config, "is_own", False) or any(part in key for part in OF_LAYERS))
 
 
 def is_width(key):
@@ -126,7 +141,7 @@ def with_alternatives(config, feature, said):
     config file, the likelier ones."""
     if "list" not in feature:
         return feature
-    count = config.num_hidden_layers
+    count = layers_in(config)
     values = [value_at(config, feature, i) for i in range(count)]
     chain = {"list": feature["list"]}
     if feature["list"] in ("layer_types", "layers_block_type"):
@@ -195,6 +210,20 @@ def keys_of(feature):
     return keys
 
 
+def is_in_file(config, feature):
+    """Whether a feature, or what stands for it, reads no list that the class alone makes (RecurrentGemma's `layers_block_type`)."""
+    while feature is not None:
+        if feature.get("list", "layers") in (*config.to_dict(), "layers"):
+            return True
+        feature = feature.get("else")
+    return False
+
+
+def by_number(config, of_layer):
+    """Every layer by itself, where nothing tells the kinds apart: for as many layers alone."""
+    return [{"first": str(len(of_layer))}], {str(i): kind for i, kind in enumerate(of_layer)}, {"key": layers_key(config), "is": len(of_layer)}
+
+
 def features_of(config, of_layer, count=None):
     """The fewest features that tell the kinds apart, and the keys that they read."""
     if len(set(of_layer)) == 1:
@@ -204,5 +233,7 @@ def features_of(config, of_layer, count=None):
         names = {}
         if all(names.setdefault("|".join(value_at(config, f, i) for f in chosen), kind) == kind for i, kind in enumerate(of_layer)):
             features = [with_alternatives(config, f, ()) for f in chosen]
+            if not all(is_in_file(config, f) for f in features):
+                continue
             return features, [key for feature in features for key in keys_of(feature)]
-    raise Unrecordable("the layers are of several kinds, and nothing in the config says which is which: give it a key or a list that does")
+    raise Alike("the layers are of several kinds, and nothing in the config says which is which: give it a key or a list that does")

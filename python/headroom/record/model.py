@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from . import kernels, own, own_functions, packages, sources, vision
+from . import kernels, own, own_functions, packages, sources, variants, vision
 from .blocks_data import Unrecordable
 from .masks import make_masks, mask_maker
 from .trace import Trace, without_collection
@@ -70,11 +70,20 @@ def build(config, attention, class_name=None, dtype=torch.bfloat16):
                 # What hears sound runs for no batch, and has other attention: `sdpa` is refused where one part lacks it.
                 chosen = {"": attention, "text_config": attention, "vision_config": attention, "audio_config": "eager"}
             model = auto_class(config).from_config(config, dtype=dtype, attn_implementation=chosen)
+    without_values(model)
     kept = set(getattr(model, "_keep_in_fp32_modules_strict", None) or ())
     for name, parameter in model.named_parameters():
         if any(part in name.split(".") or name.endswith(part) for part in kept):
             parameter.data = parameter.data.float()
     return model.train()
+
+
+def without_values(model):
+    """What some classes make with values on the host whatever device is asked for (DiffLlama's lambdas, by `torch.normal`)."""
+    for module in model.modules():
+        for name, parameter in list(module.named_parameters(recurse=False)):
+            if parameter.device.type != "meta":
+                module.register_parameter(name, nn.Parameter(parameter.detach().to("meta"), parameter.requires_grad))
 
 
 def auto_class(config):
@@ -83,7 +92,10 @@ def auto_class(config):
 
     if sources.has_source(config):
         return transformers.AutoModelForSeq2SeqLM
-    wanted = [transformers.AutoModelForCausalLM]
+    wanted = [transformers.AutoModelForCausalLM, transformers.AutoModelForMaskedLM]
+    if type(config) in transformers.AutoModelForMaskedLM._model_mapping and getattr(config, "is_decoder", None) is False:
+        # An encoder, which decodes where a config says so alone.
+        wanted.reverse()
     if vision.has_images(config):
         wanted.insert(0, transformers.AutoModelForImageTextToText)
     return next((auto for auto in wanted if type(config) in auto._model_mapping), transformers.AutoModel)
@@ -120,7 +132,7 @@ def layers_of(decoder):
     """The list of the decoder's layers, and its name."""
     if own.of(decoder):
         return own.of(decoder).layers()
-    count = decoder.config.get_text_config().num_hidden_layers
+    count = variants.layers_in(decoder.config.get_text_config())
     lists = [(name, module) for name, module in decoder.named_modules() if isinstance(module, nn.ModuleList) and len(module) == count]
     if vision.has_images(decoder.config):
         lists = [item for item in lists if "language_model" in item[0] or "text_model" in item[0]] or lists
@@ -192,7 +204,7 @@ def token_major(tensor):
 def attention_call(trace_of):
     """`sdpa` of transformers' attention interface, recorded as one operator."""
 
-    from transformers.integrations.sdpa_attention import create_position_bias_mask, repeat_kv
+    from transformers.integrations.sdpa_attention import repeat_kv
 
     def forward(module, query, key, value, attention_mask=None, dropout=0.0, scaling=None, is_causal=None, **keywords):
         causal = bool(getattr(module, "is_causal", True) if is_causal is None else is_causal)
@@ -200,7 +212,9 @@ def attention_call(trace_of):
         causal = causal and not (isinstance(attention_mask, torch.Tensor) and vision.is_beside_text(query))
         bias = keywords.get("position_bias")
         if bias is not None:
-            # Numbers that are added to the scores, in which causality stands as well.
+            # Numbers that are added to the scores, in which causality stands as well. Older releases lack the function, and give none.
+            from transformers.integrations.sdpa_attention import create_position_bias_mask
+
             attention_mask, causal = create_position_bias_mask(bias, attention_mask, causal, query, key), False
         if key.shape[2] != query.shape[2]:
             # Of a text to images: heads that share keys and values are repeated.
@@ -245,7 +259,8 @@ def is_copied(x):
 def linear_call(trace_of, real):
     def forward(self, x):
         trace = trace_of()
-        if trace is None or trace.quiet:
+        if trace is None or trace.quiet or trace.shared and trace.names[id(self.weight)][1] in trace.shared:
+            # Of weights that several layers have in common the operators themselves are recorded.
             return real(self, x)
         trace.modules.append(trace.names[id(self.weight)][1].removesuffix(".weight"))
         if is_copied(x):
@@ -380,7 +395,7 @@ class Size:
 class Run:
     """One forward of a decoder under a trace, with the blocks it ran."""
 
-    def __init__(self, model, attention, size, graph, masks=False):
+    def __init__(self, model, attention, size, graph, masks=False, shared=frozenset()):
         batch, length = size.batch, size.length
         decoder = decoder_of(model)
         made = own.of(decoder)
@@ -394,6 +409,7 @@ class Run:
         self.stacks = [name for name, layers in stacks]
         layers = [layer for _, layers in stacks for layer in layers]
         self.trace = trace = Trace({**names_of(decoder), **make_masks(batch, length)})
+        trace.shared = shared
         self.entries, self.exits, self.calls = {}, {}, 0
         handles = []
         owners = {}

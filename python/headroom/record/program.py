@@ -11,7 +11,7 @@ from .blocks import Recording
 from .blocks_data import Unrecordable, comparable
 from .derived import aliases_of, derived_of
 from .dimensions import Explainer, Unexplained
-from .features import features_of
+from .features import Alike, by_number, features_of
 from .head import SOFTCAP, head_of, softcaps
 from .merge import Writer
 from .model import Run, Size as Batch, build, decoder_of, is_checkpointed, prepare, stacks_of
@@ -40,11 +40,18 @@ def record(config, model_type=None, class_name=None, note=lambda text: None):
     """The program of a config's causal model, or a list where flags make others; `note` is told what could not be varied."""
     prepare()
     recorder = Recorder(config, class_name, note)
-    program = recorder.program(model_type or config.model_type)
+    try:
+        program = recorder.program(model_type or config.model_type)
+    except Alike:
+        if is_stacked(config) or recorder.is_own:
+            raise
+        note("which layers are of which kind follows from nothing in the config; the program is for as many layers alone")
+        recorder = Recorder(config, class_name, note, by_number=True)
+        program = recorder.program(model_type or config.model_type)
     others = []
     for key, value in sorted(recorder.structural.items()):
         try:
-            other = Recorder(variants.with_value(config, key, not value), class_name, note).program(model_type or config.model_type)
+            other = Recorder(variants.with_value(config, key, not value), class_name, note, recorder.by_number).program(model_type or config.model_type)
         except Exception as error:
             note(f"{key} {not value}: {type(error).__name__} {error}")
             continue
@@ -54,8 +61,11 @@ def record(config, model_type=None, class_name=None, note=lambda text: None):
 
 
 class Recorder:
-    def __init__(self, config, class_name, note):
-        self.config, self.class_name, self.note = rates.with_rates(long_enough(fewer_layers(config))), class_name, note
+    def __init__(self, config, class_name, note, by_number=False):
+        """`by_number`: all layers are recorded, each by its number."""
+        built = lambda one: build(copy.deepcopy(one), "eager", class_name)
+        self.config, self.class_name, self.note = rates.with_rates(long_enough(config if by_number else fewer_layers(config)), built), class_name, note
+        self.by_number, self.left = by_number, set()
         self.masked, self.pixels, self.has_run = set(), torch.float32, False
         self.attentions = self._attentions()
         self.is_own = isinstance(config, own.OwnConfig)
@@ -163,6 +173,9 @@ class Recorder:
                 self.structural |= own_program.flags_that_tie(self.config)
         first = self.one(self.config, attentions=self.attentions[:1])
         kinds, of_layer = self.kinds(first)
+        if not is_stacked(self.config) and not self.by_number:
+            # Before everything else runs: what it raises is another recording.
+            features_of(self.config, of_layer)
         only = set(kinds)
         self.whole = self.config
         self.config = self.shortest(first, kinds)
@@ -177,9 +190,10 @@ class Recorder:
                 merged = writer.merge(recordings)
                 break
             except Unexplained as error:
-                left = own_program.without(error, settings, changed, recordings) if self.is_own else ()
+                left = own_program.without(error, settings, changed, recordings)
                 if not left:
                     raise
+                self.left |= left
                 self.note(f"{', '.join(sorted(left))}: sizes follow that no expression gives; the program is for the value in the config alone")
                 moved -= left
         copies.rename(merged["said"], self.copies(base, only), lambda shape: writer.shapes[shape][:1] == [writer.named("b")])
@@ -240,7 +254,7 @@ class Recorder:
     def shortest(self, recording, kinds):
         """The config with no more layers than show every kind, where its blocks stay as they are."""
         count = max(kinds) + 2
-        if is_stacked(self.config) or count >= self.config.num_hidden_layers or self.config.to_dict().get("num_kv_shared_layers"):
+        if self.by_number or is_stacked(self.config) or count >= variants.layers_in(self.config) or self.config.to_dict().get("num_kv_shared_layers"):
             return self.config
         try:
             config = with_layers(self.config, count)
@@ -256,7 +270,8 @@ class Recorder:
 
     def setting(self, config, batch, length, images=None):
         of_images = names(config, images or sample(config, batch))
-        layers = {"num_hidden_layers": variants.value_of(config, "num_hidden_layers", 1)}
+        counted = variants.layers_key(config) if not is_stacked(config) else "num_hidden_layers"
+        layers = {"num_hidden_layers": variants.value_of(config, counted, 1)}
         of_card = {packages.MULTIPROCESSORS: packages.CARD["multiprocessor_count"]} if "ssm" in self.attentions else {}
         return {"b": batch, "s": length, **of_images, **of_card, **layers, **variants.sizes_of(config)}
 
@@ -312,6 +327,7 @@ class Recorder:
                     moved.update(group)
             except Exception:
                 continue
+        self.try_pairs(sizes, moved, attempt)
         left = [key for key in sizes if key not in moved]
         if left:
             self.note("not varied: " + ", ".join(left))
@@ -323,6 +339,25 @@ class Recorder:
             if not attempt(self.config, BATCH, self.length, ("images.count", "images.patches"), images):
                 # Sizes would be taken to be those of this many images.
                 raise Unrecordable(f"images {images}: another sequence of operators")
+
+    def try_pairs(self, sizes, moved, attempt):
+        """What changes with another key alone, which nothing here knows: those left over with each other, then with any."""
+        if self.is_own or is_stacked(self.config):
+            return
+        left = [key for key in sizes if key not in moved]
+        for key in left:
+            others = [other for other in left if other != key] + [other for other in sizes if other not in left]
+            for other in others:
+                if key in moved:
+                    break
+                try:
+                    config = variants.with_value(variants.with_value(self.config, key, sizes[key] * 2), other, sizes[other] * 2)
+                    # Most pairs are no model.
+                    build(copy.deepcopy(config), MODES[self.attentions[0]][0], self.class_name)
+                    if attempt(config, BATCH, self.length, (key, other)):
+                        moved.update((key, other))
+                except Exception:
+                    continue
 
     def try_values(self, key, value, sizes, attempt):
         # Of a reader's own class nothing is known: what is made of one other value is checked by more of them.
@@ -374,6 +409,11 @@ class Recorder:
         if sources.has_source(self.config):
             counts, of_counts = sources.conditions(self.config)
             keys |= set(of_counts)
+        if not self.is_own:
+            # Whose sizes no expression says: the program is for what they are here.
+            counts = counts + [{"key": key, "is": variants.value_of(self.config, key)} for key in sorted(self.left) if key in sizes]
+            counts = counts + ([by_number(self.whole, of_layer)[2]] if self.by_number else [])
+            keys |= {condition["key"] for condition in counts}
         others, of_others = ([], {}) if self.is_own else guard.conditions(self.config, self.class_name, read | set(names) | keys)
         # In an order in which files of several programs compress well.
         return {
@@ -409,6 +449,9 @@ class Recorder:
     def stacks(self, of_layer, kinds):
         """What tells the layers apart, stack by stack where there are several, and the keys that are read for it."""
         if not is_stacked(self.config):
+            if self.by_number:
+                features, kinds, _ = by_number(self.whole, of_layer)
+                return {"features": features, "kinds": kinds}, []
             features, names = features_of(self.whole, of_layer)
             return {"features": features, "kinds": kind_names(self.whole, features, of_layer)}, names
         model = build(copy.deepcopy(self.config), MODES[self.attentions[0]][0], self.class_name)
@@ -448,7 +491,7 @@ class Recorder:
         except Exception:
             return {}
         # How many layers there are is read by nothing in the program.
-        counts = set() if is_stacked(self.config) else {"num_hidden_layers"}
+        counts = set() if is_stacked(self.config) else {variants.layers_key(self.config)}
         said = {}
         for name in sorted(names | counts):
             value = variants.value_of(default, name, None)

@@ -17,10 +17,28 @@ def keys_of(config):
     return [key for key, value in said if is_rate(key, value) and not any(part in key for part in OTHERS)]
 
 
-def with_rates(config):
-    """The same config with each rate above none and unlike the others: every operator runs, and its rate says whose it is."""
+def with_rates(config, built):
+    """The same config with each rate above none and unlike the others: every operator runs, and its rate says whose it is. A rate
+    that its class refuses (DiffLlama's of attention) stays as it is. `built`: makes the model of a config."""
+    keys = keys_of(config)
+    changed = _with(config, keys)
+    try:
+        built(changed)
+        return changed
+    except Exception:
+        able = []
+    for key in keys:
+        try:
+            built(_with(config, [*able, key]))
+            able.append(key)
+        except Exception:
+            continue
+    return _with(config, able)
+
+
+def _with(config, keys):
     changed = copy.deepcopy(config)
-    for i, key in enumerate(keys_of(config)):
+    for i, key in enumerate(keys):
         setattr(changed, key, (8 + i) / 64)
     return changed
 

@@ -3,6 +3,7 @@
 import copy
 
 from . import sources, variants, vision
+from .features import says_of_layers
 from .model import build
 
 # Tokens of a recording.
@@ -25,7 +26,7 @@ def fewer_layers(config, least=2):
     if sources.has_source(config):
         return sources.fewer_layers(config)
     said = config.to_dict()
-    count = config.num_hidden_layers
+    count = variants.layers_in(config)
     if count <= 4 or said.get("num_kv_shared_layers"):
         return config
     lists = {key: value for key, value in said.items() if isinstance(value, (list, tuple)) and len(value) == count}
@@ -42,7 +43,8 @@ def fewer_layers(config, least=2):
         return config
     if len(set(kinds)) == 1:
         # What tells layers apart may not stand in a list.
-        fewer = max(fewer, min(count, 6))
+        periods = [value for key, value in said.items() if says_of_layers(config, key) and isinstance(value, int) and 1 < value < 14]
+        fewer = max(fewer, min(count, max([5, *periods]) + 1))
     try:
         changed = with_layers(config, fewer)
         build(copy.deepcopy(changed), "eager")
@@ -55,16 +57,19 @@ def long_enough(config):
     """The config with a table of positions for the longest sequence that is recorded."""
     for key in ("max_position_embeddings", "n_positions"):
         rows = None if vision.has_images(config) else variants.value_of(config, key, None)
-        if isinstance(rows, int) and rows < 2 * LENGTH:
+        if isinstance(rows, int) and 0 < rows < 2 * LENGTH:
             return variants.with_value(config, key, 2 * LENGTH + 16)
     return config
 
 
 def with_layers(config, count):
     """The config with its first `count` layers."""
-    changed = copy.deepcopy(config)
+    changed, before = copy.deepcopy(config), variants.layers_in(config)
     for key, value in config.to_dict().items():
-        if isinstance(value, (list, tuple)) and len(value) == config.num_hidden_layers:
+        if isinstance(value, (list, tuple)) and len(value) == before:
             setattr(changed, key, list(value)[:count])
-    changed.num_hidden_layers = count
+        elif indices(value, before) and any(part in key for part in ("layer", "block")):
+            # Layers that are left out have no number.
+            setattr(changed, key, [number for number in value if number < count])
+    variants.set_layers(changed, count)
     return changed

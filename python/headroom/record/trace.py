@@ -91,6 +91,8 @@ class Trace(TorchDispatchMode):
         self.likes = []
         self.finalizers = []
         self.on_grad_fn = True
+        # Names of parameters that several layers have in common.
+        self.shared = frozenset()
 
     # -- values
 

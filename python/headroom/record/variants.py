@@ -16,6 +16,25 @@ NOT_SIZES = (
 OF_FULL_LAYERS = {"global_head_dim": "head_dim", "num_global_key_value_heads": "num_key_value_heads"}
 
 
+def layers_key(config):
+    """The key that says how many layers there are: of a class that works `num_hidden_layers` out (LongCat-Flash's layers have two each)
+    what it goes by."""
+    worked_out = isinstance(getattr(type(config), "num_hidden_layers", None), property)
+    return "num_layers" if worked_out and isinstance(config.to_dict().get("num_layers"), int) else "num_hidden_layers"
+
+
+def layers_in(config):
+    """How many layers there are."""
+    return getattr(config, layers_key(config))
+
+
+def set_layers(config, count):
+    """Says how many layers there are, also under the other name that a class has for it (xLSTM)."""
+    if getattr(config, "num_blocks", None) == layers_in(config):
+        config.num_blocks = count
+    setattr(config, layers_key(config), count)
+
+
 def full_layers(config):
     """Such keys with their values, where a config has them."""
     layers = (config.to_dict().get("per_layer_config") or {}).values()
@@ -124,13 +143,13 @@ def with_more_layers(config):
         changed.text_config = with_more_layers(changed.text_config)
         return changed
     said = config.to_dict()
-    count = config.num_hidden_layers
+    count = layers_in(config)
     for key, value in list(said.items()):
         if isinstance(value, (list, tuple)) and len(value) == count:
             said[key] = [*value, value[-1]]
     if said.get("num_kv_shared_layers"):
         said["num_kv_shared_layers"] += 1
-    said["num_hidden_layers"] = count + 1
+    said |= {key: count + 1 for key in (layers_key(config), "num_blocks") if said.get(key) == count}
     # What says the same of each layer by itself follows from the rest.
     left = ("per_layer_config", "model_type", "transformers_version")
     made = lambda said: type(config)(**{key: value for key, value in said.items() if key not in left})

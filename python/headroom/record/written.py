@@ -17,13 +17,22 @@ OF_ATTENTION = ("heads", "kv_heads", "width", "value_width", "window", "pieces",
 
 def text_of(programs):
     """The text of a file with a program, or a list of them for configs of several kinds."""
-    return json.dumps(written(programs), separators=(",", ":"))
+    return text_of_file(written(programs))
 
 
 def written(programs):
     """The same as what JSON has."""
     tables = Tables()
-    said = [ProgramText(program, tables).program() for program in (programs if isinstance(programs, list) else [programs])]
+    return whole(tables, [ProgramText(program, tables).program() for program in (programs if isinstance(programs, list) else [programs])])
+
+
+def text_of_file(file):
+    """The text of what `written` gives."""
+    return json.dumps(file, separators=(",", ":"))
+
+
+def whole(tables, said):
+    """A file of programs, each with the dimensions that it reads."""
     for program, read in said:
         unread = [i for i in range(len(tables.dims)) if i not in read]
         if unread:
@@ -43,6 +52,12 @@ class Tables:
     def __init__(self):
         self.dims, self.shapes, self.functions = {}, {}, {}
 
+    def dim(self, text):
+        return self.dims.setdefault(text, len(self.dims))
+
+    def shape(self, dims):
+        return self.shapes.setdefault(dims, len(self.shapes))
+
     def function(self, said):
         return self.functions.setdefault(json.dumps(said, separators=(",", ":")), len(self.functions))
 
@@ -55,13 +70,13 @@ class ProgramText:
 
     def dim(self, number):
         text = self.recorded["dims"][number]
-        found = self.tables.dims.setdefault(text, len(self.tables.dims))
+        found = self.tables.dim(text)
         self.read.add(found)
         return found
 
     def shape(self, number):
         dims = tuple(self.dim(dim) for dim in self.recorded["shapes"][number])
-        return self.tables.shapes.setdefault(dims, len(self.tables.shapes))
+        return self.tables.shape(dims)
 
     def program(self):
         """The program and which dimensions it reads."""

@@ -88,7 +88,7 @@ fn found_model(plan: &Plan, field: &str, model: &CompanionModel, policy: &Arc<Mo
     if choice == plan.model {
         return Ok(Arc::clone(policy));
     }
-    models::read(&choice, &plan.programs, Images::None).map_err(|problem| Problem::new(field, problem.kind))
+    models::read(&choice, plan, Images::None).map_err(|problem| Problem::new(field, problem.kind))
 }
 
 impl Job {
@@ -101,8 +101,11 @@ impl Job {
         if !instance.shared {
             hold_alone(&mut plan, instance);
         }
+        let is_judge = !instance.shared && instance.role == InstanceRole::Reward;
+        let sharding = if is_judge { self.sharding.of_judge(&plan) } else { self.sharding };
         Self {
-            numerics: Numerics::of(&plan, &self.sharding),
+            numerics: Numerics::of(&plan, &sharding),
+            sharding,
             attention: AttentionKernel::of(&plan, &instance.model, &self.gpu),
             targets: AdapterTargets::of(&plan, &instance.model),
             model: instance.model.clone(),

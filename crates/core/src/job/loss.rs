@@ -2,7 +2,7 @@
 
 use super::trainer::TrainerStep;
 use super::{AnswerLogits, Job, liger};
-use crate::plan::{self, Dtype, Framework, LossType, Method, Plan, Problem, ProblemKind, Release, Task, TrainerName};
+use crate::plan::{self, Dtype, Framework, LossType, Method, Plan, Problem, ProblemKind, Task, TrainerName};
 
 /// How a language model's loss is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -176,8 +176,7 @@ pub(crate) enum ShiftedLogits {
 
 impl ShiftedLogits {
     fn of(plan: &Plan) -> Self {
-        let of_trainer = plan.trainer.version.as_deref().filter(|_| plan.trainer.name == TrainerName::Transformers);
-        match plan.software.transformers.as_deref().or(of_trainer).and_then(Release::parse) {
+        match plan.transformers_release() {
             Some(release) if release.is_before(4, 45) => Self::OfOutputs,
             Some(release) if release.is_before(4, 49) => Self::InLoss,
             _ => Self::Never,

@@ -24,6 +24,8 @@ mod trainer;
 
 pub use attention::AttentionKernel;
 pub(crate) use four_bit::FusedGemm;
+pub use images::ImageRule;
+pub(crate) use images::SeenImage;
 pub use instances::Instance;
 pub(crate) use liger::{
     applies as applies_liger, fuses_experts, fuses_gate, fuses_loss as fuses_liger_loss, norm_in_place,
@@ -221,6 +223,11 @@ impl Job {
     /// Whether a value head scores every token beside the language-model head, which runs as well.
     pub fn has_value_head(&self) -> bool {
         self.plan.task == Task::Reward && self.trainer.adds_value_head()
+    }
+
+    /// What an image of the plan becomes; `None` without images.
+    pub(crate) fn image(&self) -> Option<SeenImage> {
+        images::seen(&self.plan, &self.model)
     }
 
     /// Which 4-bit matmuls run in one kernel.

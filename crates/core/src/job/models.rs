@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::model::{self, ConfigError, Images, Model, Programs};
-use crate::plan::{ModelChoice, Problem, ProblemKind, shortened};
+use crate::model::{self, ConfigError, Images, Model};
+use crate::plan::{ModelChoice, Plan, Problem, ProblemKind, shortened};
 
-/// Reads a model, by one of `programs` where its class was recorded. Takes microseconds.
+/// Reads a model by the programs that `plan` has for its release of transformers. Takes microseconds.
 ///
 /// # Errors
 /// A name that the catalogue does not have, or what is wrong with the config.
-pub(super) fn read(choice: &ModelChoice, programs: &Programs, images: Images) -> Result<Arc<Model>, Problem> {
+pub(super) fn read(choice: &ModelChoice, plan: &Plan, images: Images) -> Result<Arc<Model>, Problem> {
+    let programs = &plan.programs.of_release(plan.transformers_release());
     match choice {
         ModelChoice::Catalogue(id) => {
             let unknown = |found: crate::search::Found| {
@@ -28,6 +29,10 @@ pub(super) fn read(choice: &ModelChoice, programs: &Programs, images: Images) ->
             Model::from_config_by(name, &config, programs, images)
         }
         ModelChoice::Config { name, config } => {
+            if let Some(model_type) = model::audio(config) {
+                let kind = ProblemKind::AudioNotModelled { model_type: model_type.to_owned() };
+                return Err(Problem::new("model.config", kind));
+            }
             // A guess would be there for a moment only, and nobody could tell it from an answer.
             if let Some(model_type) = programs.missing(config) {
                 return Err(Problem::new("model.config", not_fetched(model_type)));

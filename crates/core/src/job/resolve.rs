@@ -72,11 +72,11 @@ fn resolve(plan: Plan, known: Option<&Job>, checked: Checked) -> Result<Job, Vec
     let mut problems = if checked == Checked::Everything { checks::of_fields(&plan) } else { Vec::new() };
     let model = match known.filter(|known| {
         known.plan.model == plan.model
-            && known.plan.programs == plan.programs
+            && is_read_alike(&plan, &known.plan)
             && known.plan.sees_images() == plan.sees_images()
     }) {
         Some(known) => Ok(known.model.clone()),
-        None => models::read(&plan.model, &plan.programs, plan.sees_images()).map_err(|problem| problems.push(problem)),
+        None => models::read(&plan.model, &plan, plan.sees_images()).map_err(|problem| problems.push(problem)),
     };
     let gpu = match known.filter(|known| known.plan.gpu == plan.gpu) {
         Some(known) => Ok(known.gpu.clone()),
@@ -98,11 +98,15 @@ fn resolve(plan: Plan, known: Option<&Job>, checked: Checked) -> Result<Job, Vec
     Ok(derive(plan, model, gpu, instances))
 }
 
+/// Whether a model is the same in both plans: read by the same programs, for the same release of transformers.
+fn is_read_alike(one: &Plan, other: &Plan) -> bool {
+    one.programs == other.programs && one.transformers_release() == other.transformers_release()
+}
+
 /// Whether both plans have the same models beside the policy, read for the same policy and task.
 fn has_same_instances(one: &Plan, other: &Plan) -> bool {
     let companions = (&one.value_model, &one.reward_models);
-    let read_alike = one.programs == other.programs;
-    read_alike
+    is_read_alike(one, other)
         && (&one.model, one.task) == (&other.model, other.task)
         && companions == (&other.value_model, &other.reward_models)
 }
@@ -165,6 +169,7 @@ fn refusals(plan: &Plan, model: &Model, gpu: &Gpu) -> Vec<Problem> {
     let mut problems = checks::contradictions(plan, model, gpu, TrainerStep::of(plan).fuses_lm_head());
     problems.extend(super::loss::unmodelled(plan));
     problems.extend(super::numerics::rmsprop_in_bf16(plan));
+    problems.extend(super::images::refused(plan, model));
     problems.extend(checks::indivisible(plan));
     problems
 }

@@ -78,7 +78,7 @@ fn fixes(plan: &Plan, problem: &Problem) -> Vec<(String, String)> {
 
 /// Puts the adapters of a plan whose model has not all of their targets on what it has instead.
 fn move_targets(plan: &mut Plan) {
-    let Ok(model) = models::read(&plan.model, &plan.programs, plan.sees_images()) else { return };
+    let Ok(model) = models::read(&plan.model, plan, plan.sees_images()) else { return };
     let unmatched: Vec<String> = unmatched_targets(plan, &model).into_iter().map(str::to_owned).collect();
     let TargetModules::Names(names) = &plan.lora.target_modules else { return };
     if unmatched.is_empty() || unmatched.len() == names.len() {
@@ -99,7 +99,7 @@ fn move_targets(plan: &mut Plan) {
 fn other_targets(plan: &Plan, missing: &str) -> String {
     let TargetModules::Names(names) = &plan.lora.target_modules else { return "all-linear".to_owned() };
     let kept: Vec<&str> = names.iter().map(String::as_str).filter(|name| *name != missing).collect();
-    let model = models::read(&plan.model, &plan.programs, plan.sees_images()).ok();
+    let model = models::read(&plan.model, plan, plan.sees_images()).ok();
     let attention = model.as_ref().map(|model| attention_module_names(model)).unwrap_or_default();
     let exist = |name: &&&str| attention.contains(*name);
     match kept.iter().filter(exist).count() {

@@ -97,6 +97,8 @@ pub struct Sharding {
     pub holds_layer_inputs: bool,
     /// accelerate drives FSDP, and how.
     pub accelerate: Option<Accelerate>,
+    /// A reference of its own is one group of FSDP2, gathered as a whole.
+    pub wraps_frozen_whole: bool,
     /// DDP looks for parameters without a gradient.
     pub find_unused_parameters: bool,
     /// Packed 4-bit weights are sharded like any other.
@@ -195,6 +197,7 @@ impl Sharding {
             flat: flat_strategy(plan, accelerate),
             holds_layer_inputs: scheme == Scheme::Fsdp1 && holds_layer_inputs(plan),
             accelerate,
+            wraps_frozen_whole: TrainerStep::of(plan).wraps_frozen_whole(),
             find_unused_parameters: keys.find_unused_parameters,
             shards_four_bit: shards_four_bit(plan, scheme),
             partitions_eight_bit: scheme == Scheme::Zero(3)
@@ -216,6 +219,28 @@ impl Sharding {
                 .unwrap_or(trained_dtype(plan, scheme, accelerate)),
             separates_decay: !TrainerStep::of(plan).is_custom(),
             grad_accum_dtype: keys.grad_accum_dtype.filter(|_| zero).unwrap_or(plan.weights_dtype()),
+        }
+    }
+
+    /// The same for a frozen model that scores answers. TRL has accelerate prepare it for evaluation, which wraps nothing by FSDP: all of it is
+    /// on every GPU (trl trainer/grpo_trainer.py `prepare_model(reward_func, evaluation_mode=True)`, accelerate accelerator.py
+    /// `prepare_model`). Under DeepSpeed it is prepared as a reference is.
+    pub(crate) fn of_judge(self, plan: &Plan) -> Self {
+        if !self.is_fsdp() || !TrainerStep::of(plan).leaves_judges_whole() {
+            return self;
+        }
+        let own = plan.weights_dtype();
+        Self {
+            scheme: Scheme::Single,
+            ranks: 1,
+            replicas: 1,
+            copies_on_machine: 1,
+            offload_param: false,
+            gathered_dtype: None,
+            param_dtype: own,
+            loaded_dtype: own,
+            frozen_dtype: own,
+            ..self
         }
     }
 

@@ -64,6 +64,17 @@ impl TrainerStep {
         Self::of(plan).accelerate().filter(|_| plan.distributed.framework.is_fsdp())
     }
 
+    /// Whether a frozen model is wrapped by FSDP2 as one group: TRL does it past accelerate, which wraps layers (trl models/utils.py
+    /// `prepare_fsdp`).
+    pub(super) fn wraps_frozen_whole(self) -> bool {
+        self.name == TrainerName::Trl
+    }
+
+    /// Whether FSDP wraps no model that only scores answers.
+    pub(super) fn leaves_judges_whole(self) -> bool {
+        self.name == TrainerName::Trl
+    }
+
     /// Whether the base is loaded by transformers 5, which quantises weight by weight (core_model_loading.py).
     pub(super) fn loads_weight_by_weight(self) -> bool {
         match self.name {

@@ -13,7 +13,9 @@ use super::sharding::{self, Elements, strategy};
 use super::task_use;
 use super::term::{Category, Term};
 use crate::gpu::HostMemory;
-use crate::job::{AttentionKernel, ENGINE_DTYPE, Job, Scheme, applies_liger, fuses_experts, fuses_liger_loss};
+use crate::job::{
+    AttentionKernel, ENGINE_DTYPE, Job, Scheme, SeenImage, applies_liger, fuses_experts, fuses_liger_loss,
+};
 use crate::model::{self, FeedForward, KernelPackages, Reading, Recorded};
 use crate::plan::{Alternative, Method, ModelChoice, Plan, Task, unmatched_targets};
 use headroom_torch::allocator::Mode;
@@ -344,6 +346,7 @@ fn notes(job: &Job, step: &program::Step, host: &[HostAllocation]) -> Vec<Note> 
     if plan.attn_implementation.name() == "sdpa" && job.attention == AttentionKernel::Efficient {
         notes.push(Note::AttentionKernel { kernel: "efficient" });
     }
+    notes.extend(images(job));
     if let Some(max) = model.max_position_embeddings.filter(|max| plan.max_length > *max) {
         notes.push(Note::LongerThanPositions { max_position_embeddings: max });
     }
@@ -352,6 +355,13 @@ fn notes(job: &Job, step: &program::Step, host: &[HostAllocation]) -> Vec<Note> 
         notes.push(Note::UnquantizedParts { bytes: step.counts.unquantized_bytes });
     }
     notes
+}
+
+/// What an image of the plan becomes.
+fn images(job: &Job) -> Option<Note> {
+    let SeenImage { sides, is_assumed, tiles, patches, positions, rule, .. } = job.image()?;
+    let model_type = job.model.model_type.clone();
+    Some(Note::Images { model_type, sides, is_assumed, tiles, patches, positions, rule })
 }
 
 /// Options whose allocations were read off the library's code and not compared with a measurement.

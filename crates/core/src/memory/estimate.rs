@@ -5,6 +5,7 @@ use super::phase::Phase;
 use super::task_use::TaskUse;
 use super::term::{Category, Term};
 use crate::gpu::Overhead;
+use crate::job::ImageRule;
 use crate::model::AssumedKey;
 
 /// The answer to a plan.
@@ -260,6 +261,23 @@ pub enum Note {
     LongerThanPositions {
         /// Tokens it was made for.
         max_position_embeddings: u64,
+    },
+    /// What each image becomes by the rule of its class's processor.
+    Images {
+        /// The class.
+        model_type: String,
+        /// Height and width in pixels, where tiles and patches follow from them.
+        sides: Option<(u64, u64)>,
+        /// Whether the plan says nothing of the size.
+        is_assumed: bool,
+        /// Tiles that the tower sees as images of their own, the whole image among them.
+        tiles: u64,
+        /// Patches of a tile.
+        patches: u64,
+        /// Positions of the text that the image takes.
+        positions: u64,
+        /// What is known of the processor.
+        rule: ImageRule,
     },
     /// The plan puts more into host memory than machines with such GPUs usually have.
     HostMemory {

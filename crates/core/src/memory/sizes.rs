@@ -86,6 +86,7 @@ fn symbol(text: &str) -> Sym {
         "2" => Sym::Two,
         "b" => Sym::B,
         "s" => Sym::S,
+        "s + 1" => Sym::SPlusOne,
         "b * s" | "s * b" => Sym::Tokens,
         "hidden_size" | "n_embd" | "d_model" => Sym::H,
         "vocab_size" => Sym::V,

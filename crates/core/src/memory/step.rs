@@ -114,6 +114,7 @@ impl Update<'_> {
         let strategy = strategy(sharding);
         strategy.shard_gradients(tape, trainable);
         let buffers = strategy.standing_buffers(tape, &weights.sharded(), trainable);
+        self.gather_beside();
         tape.mark(|marks, at| marks.states = at);
         let states = optimizer::allocate_states(tape, job, trainable);
         let in_backward = InBackward::hook(tape, job, trainable);
@@ -228,6 +229,16 @@ impl Update<'_> {
 }
 
 impl Update<'_> {
+    /// What the first forwards of frozen models leave gathered for good: steady steps begin with it.
+    fn gather_beside(&self) {
+        let beside = self.weights.beside.borrow();
+        if !beside.is_empty() {
+            // The first step's forwards, not loading.
+            self.tape.mark(|marks, at| marks.first_forward = marks.first_forward.or(Some(at)));
+        }
+        beside.iter().for_each(|groups| groups.gather_what_stays());
+    }
+
     /// What moves saved tensors to the host: all but those of parameters.
     fn offload(&self) -> Rc<Offload> {
         let loaded = self.weights.parameters.iter().map(|parameter| parameter.tensor.storage_address());
@@ -303,7 +314,6 @@ pub(super) fn forward(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedM
     if context.masks.borrow().is_empty() {
         prepare_masks(context, &job.model, hidden.element());
     }
-    context.zero3.iter().for_each(|modules| modules.step_through("rotary"));
     let mut inputs_embeds = None;
     for layer in &weights.layers {
         context.keep_hidden_state(&hidden);

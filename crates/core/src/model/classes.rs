@@ -206,3 +206,47 @@ pub(super) fn text_model_type(whole: &str) -> &str {
         other => other,
     }
 }
+
+/// Classes that read sound or write it, of which no text part could stand for the whole: they would be read as a Llama-like decoder by keys
+/// that mean something else (Whisper's layers are its encoder's, CSM's beside a decoder of codes and a codec).
+const AUDIO: &[&str] = &[
+    "bark",
+    "clap",
+    "csm",
+    "dac",
+    "dia",
+    "encodec",
+    "fastspeech2_conformer",
+    "higgs_audio_v2",
+    "hubert",
+    "kyutai_speech_to_text",
+    "mimi",
+    "moonshine",
+    "moshi",
+    "musicgen",
+    "musicgen_melody",
+    "parakeet_ctc",
+    "parakeet_encoder",
+    "pop2piano",
+    "seamless_m4t",
+    "seamless_m4t_v2",
+    "speech-encoder-decoder",
+    "speech_to_text",
+    "speecht5",
+    "unispeech",
+    "unispeech-sat",
+    "vibevoice",
+    "vits",
+    "wav2vec2",
+    "wav2vec2-bert",
+    "wav2vec2-conformer",
+    "wavlm",
+    "whisper",
+    "xcodec",
+];
+
+/// The class of a config that is about sound; those with a text part of their own are read by that, and a note says so.
+pub(crate) fn audio(config: &serde_json::Value) -> Option<&str> {
+    let model_type = config.get("model_type")?.as_str()?;
+    AUDIO.contains(&model_type).then_some(model_type)
+}

@@ -16,6 +16,7 @@ mod structure;
 
 pub use behaviour::Behaviour;
 pub use catalogue::{CatalogueModel, catalogue, find};
+pub(crate) use classes::audio;
 pub use config::ConfigError;
 pub use layers::*;
 pub use modules::*;

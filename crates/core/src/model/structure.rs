@@ -69,16 +69,14 @@ pub struct Vision {
     pub packs: bool,
     /// Whether eager attention was recorded, too.
     pub runs_eager: bool,
-    /// Whether it takes images as pixels, each with sides of its own.
-    pub takes_pixels: bool,
-    /// Whether its processor cuts images into tiles.
-    pub splits: bool,
     /// Tiles that every image takes, be they full or padded.
     pub tiles: Option<u64>,
     /// Pixels of a patch's side.
     pub patch_size: Option<u64>,
     /// Patches of a side that become one position of the text together.
     pub merge_size: u64,
+    /// Positions of the text that a tile takes, where the config says them.
+    pub positions_per_tile: Option<u64>,
     /// Pixels of the side of an attention window.
     pub window_size: Option<u64>,
     /// Pixels of an image's side, where every image is brought to it.

@@ -122,11 +122,12 @@ pub struct Plan {
 pub struct SampleImages {
     /// Images of each sequence; `None`: text alone.
     pub per_sample: Option<u64>,
-    /// Pixels of its height.
+    /// Pixels of its height; `None`: as many as of its width, and 1,024 where neither is said.
     pub height: Option<u64>,
-    /// Pixels of its width.
+    /// Pixels of its width; likewise.
     pub width: Option<u64>,
-    /// Tiles that an image is cut into, each seen by the tower as an image of its own.
+    /// Tiles that an image is cut into, each seen by the tower as an image of its own. `None`: by the rule of its class's processor, as
+    /// patches and positions are.
     pub tiles: Option<u64>,
     /// Patches that the tower sees of an image.
     pub patches: Option<u64>,

@@ -44,7 +44,9 @@ pub use optimizers::Optimizer;
 pub use problem::*;
 pub use rollout::{KvCacheDtype, LossType, LossTypes, PolicyUpdate, Rollout, RolloutEngine, VllmMode};
 pub use table::{field, fields};
-pub use trainer::{Release, Trainer};
+pub use trainer::Trainer;
+
+pub use crate::release::Release;
 
 pub(crate) use adapter_targets::{AdapterTargets, stacks_experts};
 pub(crate) use leaf::shortened;

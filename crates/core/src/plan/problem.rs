@@ -80,6 +80,11 @@ pub enum ProblemKind {
         /// Its `model_type`.
         model_type: String,
     },
+    /// A config.json of a class that reads sound or writes it.
+    AudioNotModelled {
+        /// Its `model_type`.
+        model_type: String,
+    },
     /// No module of the model has such a name.
     NoSuchModule {
         /// As given.

@@ -15,7 +15,13 @@ impl Linter<'_> {
                 self.length(&job);
                 self.targets(&job);
             }
-            Err(problems) => problems.into_iter().for_each(|problem| self.problem(problem)),
+            // That a model's program is still under way is no fault of the files.
+            Err(problems) => {
+                let of_files = problems
+                    .into_iter()
+                    .filter(|problem| !matches!(problem.kind, ProblemKind::ProgramNotFetched { .. }));
+                of_files.for_each(|problem| self.problem(problem));
+            }
         }
         self.groups();
     }

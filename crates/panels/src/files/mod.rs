@@ -205,6 +205,14 @@ pub(crate) fn brought(state: &mut State) {
     }
 }
 
+/// Reads again what waited for a program that has come by now.
+pub(crate) fn read_waiting(state: &mut State) {
+    let outcome = state.files.outcome.as_ref();
+    if outcome.is_some_and(|outcome| outcome.lacks_program() && outcome.awaits(state).is_none()) {
+        take(state);
+    }
+}
+
 /// Reads all that was brought, and what the box holds.
 fn take(state: &mut State) {
     let words = words(state.language);

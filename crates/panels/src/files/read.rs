@@ -1,7 +1,7 @@
 //! What was given, read: files of trainers become a plan with findings, failures and monitors their figures with causes.
 
 use headroom_core::job::Job;
-use headroom_core::plan::{self, Plan};
+use headroom_core::plan::{self, Plan, Problem};
 use headroom_core::units::bytes_text;
 use headroom_files::diagnose::{Diagnosis, diagnose};
 use headroom_files::finding::Finding;
@@ -15,6 +15,8 @@ use super::html::{button, table};
 use super::words::Words;
 use super::write::file_html;
 use crate::page::Page;
+use crate::programs;
+use crate::state::State;
 
 /// Largest file that is read, bytes: memory snapshots of long runs stay below it.
 pub(super) const MOST_BYTES: u64 = 64 << 20;
@@ -39,6 +41,8 @@ pub(super) struct Outcome {
     corrected: Vec<usize>,
     /// Whether the files change the plan on the page instead of making one of their own.
     is_addition: bool,
+    /// What keeps the plan from being estimated.
+    problems: Vec<Problem>,
 }
 
 /// Reads everything that was given, beside the page's plan.
@@ -51,6 +55,7 @@ pub(super) fn read(given: Vec<Given>, on_page: &Plan) -> Outcome {
         unreadable: Vec::new(),
         corrected: Vec::new(),
         is_addition: false,
+        problems: Vec::new(),
     };
     let mut reports = Vec::new();
     for one in given {
@@ -72,7 +77,8 @@ pub(super) fn read(given: Vec<Given>, on_page: &Plan) -> Outcome {
     }
     outcome.import(on_page);
     // A failure is set against the plan of the files beside it, else against the page's.
-    let job = Job::resolve(outcome.plan.as_ref().unwrap_or(on_page)).ok();
+    let job = Job::resolve(outcome.plan.as_ref().unwrap_or(on_page));
+    let job = job.map_err(|problems| outcome.problems = problems).ok();
     for one in reports {
         if let Ok(found) = diagnose(&one.bytes, job.as_ref()) {
             outcome.diagnoses.push((one.name, found));
@@ -122,13 +128,24 @@ impl Outcome {
         if self.files.is_empty() {
             return;
         }
-        let imported = import(&self.files);
+        let mut imported = import(&self.files);
+        imported.plan.programs = on_page.programs.clone();
         let gpu = plan::field("gpu").map(|field| field.text(on_page));
         let findings = lint(&imported, gpu.as_deref());
         let plan = beside(&imported, on_page);
         self.is_addition = !names_a_run(&imported);
         self.plan = Some(plan);
         self.imported = Some((imported, findings));
+    }
+
+    /// Whether the program of a model's class was not there yet.
+    pub(super) fn lacks_program(&self) -> bool {
+        programs::wanted_by(&self.problems).is_some()
+    }
+
+    /// The class whose program is awaited before all can be said of the plan.
+    pub(super) fn awaits(&self, state: &State) -> Option<&str> {
+        programs::awaited(state, &self.problems)
     }
 
     /// The plan of the files.
@@ -164,6 +181,9 @@ impl Outcome {
 
     pub(super) fn html(&self, page: &Page, words: &Words) -> String {
         let mut out = String::new();
+        if let Some(name) = self.awaits(page.state) {
+            out += &programs::awaiting_html(page, name);
+        }
         for name in &self.unreadable {
             out += &format!("<p role=\"alert\"><code>{}</code> {}</p>", escape(name), escape(words.not_text));
         }

@@ -137,6 +137,11 @@ pub(crate) fn act(state: &mut State, verb: &str, about: &str, value: &str) -> bo
     true
 }
 
+/// Takes a config that waited for its class's program.
+pub(crate) fn take_waiting_config(state: &mut State) {
+    own_config::take_waiting(state);
+}
+
 /// Follows the plan after whatever changed it: what was typed beside it ends where something else was chosen.
 pub(crate) fn settle(state: &mut State) {
     combobox::settle(state);

@@ -13,6 +13,7 @@ use super::{hub, record};
 use crate::figures;
 use crate::page::Page;
 use crate::pieces::button;
+use crate::programs;
 use crate::state::State;
 
 /// Largest text that is read, bytes: configs of classifiers with thousands of labels stay below it.
@@ -27,6 +28,8 @@ enum Refusal {
     Unreadable,
     /// So many bytes, or letters.
     TooLarge(u64),
+    /// The program of this class is under way: whether the config can be read is known when it has come.
+    Waits(String),
     Problems(Vec<Problem>),
 }
 
@@ -62,11 +65,15 @@ impl OwnConfig {
 /// A plan that brings a config fills the box, so that the reader can see and change it.
 pub(super) fn settle(state: &mut State) {
     state.form.config.was_open |= state.is_open(NAME);
-    if state.form.config.model.as_ref() == Some(&state.plan().model) {
-        return;
+    if state.form.config.model.as_ref() != Some(&state.plan().model) {
+        hub::forget(&mut state.form.hub);
+        show_model(state);
     }
+}
+
+/// Shows the plan's model in the box, where it is one's own.
+fn show_model(state: &mut State) {
     let model = state.plan().model.clone();
-    hub::forget(&mut state.form.hub);
     let own = &mut state.form.config;
     if let ModelChoice::Config { name, config } = &model {
         own.fill(&serde_json::to_string_pretty(config).unwrap_or_default());
@@ -133,6 +140,17 @@ fn bring(state: &mut State, name: &str, text: &str) {
     take(state);
 }
 
+/// Takes a config whose program has come by now, or says that it cannot be had.
+pub(super) fn take_waiting(state: &mut State) {
+    if matches!(state.form.config.refusal, Some(Refusal::Waits(_))) {
+        take(state);
+        // What Hugging Face stated of it meanwhile still holds.
+        if state.form.config.refusal.is_none() {
+            show_model(state);
+        }
+    }
+}
+
 /// Takes what is in the box as the model, or says why not.
 fn take(state: &mut State) {
     let wanted = wanted(state);
@@ -165,7 +183,10 @@ fn wanted(state: &State) -> Result<ModelChoice, Refusal> {
         return Err(Refusal::Empty);
     }
     let name = if own.name.trim().is_empty() { state.language.texts().own_model } else { &own.name };
-    with_config(state.plan(), &own.text, name).map_err(Refusal::Problems)
+    with_config(state.plan(), &own.text, name).map_err(|problems| match programs::awaited(state, &problems) {
+        Some(class) => Refusal::Waits(class.to_owned()),
+        None => Refusal::Problems(problems),
+    })
 }
 
 /// The model that `text` describes, checked as part of `plan`.
@@ -176,8 +197,9 @@ fn with_config(plan: &Plan, text: &str, name: &str) -> Result<ModelChoice, Vec<P
             field.set_text(&mut trial, text).map_err(|problem| vec![problem])?;
         }
     }
-    // The program that reads it is fetched once the plan has it.
+    // Of a class that nothing knows the plan has the model before the program that a guess goes by is fetched: what records it stands beside.
     if let ModelChoice::Config { config, .. } = &trial.model
+        && trial.programs.unknown(config).is_some()
         && trial.programs.missing(config).is_some()
     {
         return Ok(trial.model);
@@ -192,11 +214,16 @@ fn with_config(plan: &Plan, text: &str, name: &str) -> Result<ModelChoice, Vec<P
 
 fn complaint(texts: &Texts, refusal: &Refusal) -> String {
     match refusal {
+        Refusal::Waits(_) => String::new(),
         Refusal::Empty => texts.config_empty.to_owned(),
         Refusal::Unreadable => texts.config_unreadable.to_owned(),
         Refusal::TooLarge(size) => (texts.config_too_large)(&bytes_text(*size)),
         Refusal::Problems(problems) => {
-            problems.iter().map(|problem| (texts.problem)(problem)).collect::<Vec<_>>().join(" ")
+            let said = |problem: &Problem| match programs::wanted_by(std::slice::from_ref(problem)) {
+                Some(class) => (texts.program_not_fetched)(class),
+                None => (texts.problem)(problem),
+            };
+            problems.iter().map(said).collect::<Vec<_>>().join(" ")
         }
     }
 }
@@ -221,7 +248,11 @@ pub(super) fn draw(page: &Page) -> Element {
 #[inline(never)]
 fn inside(page: &Page) -> Vec<Element> {
     let (own, texts) = (&page.state.form.config, page.texts);
-    let error = own.refusal.as_ref().map(|refusal| complaint(texts, refusal));
+    let error = own.refusal.as_ref().map(|refusal| complaint(texts, refusal)).filter(|said| !said.is_empty());
+    let awaiting = match &own.refusal {
+        Some(Refusal::Waits(class)) => Some(programs::awaiting(page, class)),
+        _ => None,
+    };
     let help = el("p").class("field-help").attr("id", "own-config-help");
     let help = help
         .with(el("span").class("unless-dragged").text(texts.own_config_help))
@@ -245,7 +276,7 @@ fn inside(page: &Page) -> Vec<Element> {
         name,
         el("div").class("actions").with(take).with(file),
         hub::draw(page),
-        read.with_all(read_as(page).unwrap_or_default()),
+        read.with_all(read_as(page).unwrap_or_default()).with_some(awaiting),
     ];
     inside.extend(record::draw(page));
     inside

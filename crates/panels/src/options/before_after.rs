@@ -4,6 +4,7 @@ use headroom_core::advise::difference::{Difference, between};
 use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::{self, Basis, Estimate};
+use headroom_core::model::Programs;
 use headroom_core::plan::{Plan, Problem, ProblemKind};
 use headroom_core::units::count_text;
 use headroom_text::{Texts, field_text};
@@ -13,6 +14,7 @@ use crate::engine::{Step, Work};
 use crate::figures;
 use crate::page::Page;
 use crate::pieces::{button, change, copy_button, shown, table, verdict};
+use crate::programs;
 use crate::replays::Replays;
 use crate::state::State;
 
@@ -44,7 +46,15 @@ pub(super) fn keep_before(state: &mut State) {
 
 /// Sets `plan` beside the page's plan as what it would become.
 pub(crate) fn show_after(state: &mut State, plan: Plan) {
+    let plan = state.with_programs(plan);
     state.options.pair.other = Some(Other { plan, comes_after: true });
+}
+
+/// Reads the other plan by these programs too.
+pub(crate) fn read_by(state: &mut State, programs: &Programs) {
+    if let Some(other) = &mut state.options.pair.other {
+        other.plan.programs = programs.clone();
+    }
 }
 
 /// Makes each of the two plans what the other was.
@@ -142,7 +152,10 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
         .with(el("p").class("panel-intro").text(words.intro))
         .with(actions)
         .with(pasted_link(page).key("pasted"))
-        .with_some(problems.map(|problems| problem_list(page.texts, problems)))
+        .with_some(problems.map(|problems| match programs::awaited(page.state, problems) {
+            Some(name) => programs::awaiting(page, name),
+            None => problem_list(page.texts, problems),
+        }))
         .with(el("div").class("pair").key("pair").markup(&tables));
     Some(panel.into())
 }

@@ -15,7 +15,7 @@ use headroom_core::plan::{Plan, Problem};
 
 use crate::engine::{Step, Work};
 use crate::state::State;
-pub(crate) use before_after::{PANEL as PAIR, panel as pair, show_after};
+pub(crate) use before_after::{PANEL as PAIR, panel as pair, read_by, show_after};
 pub(crate) use solve::panel as solve;
 pub(crate) use summary::panel as summary;
 

@@ -215,7 +215,6 @@ fn problems(page: &Page, problems: &[Problem]) -> Element {
     if let Some(coming) = programs::coming(page, problems) {
         return el("div")
             .class("verdict-problems")
-            .attr("role", "status")
             .with(el("p").class("computing").text(&coming))
             .with(el("p").text(last_good));
     }

@@ -1,5 +1,6 @@
 //! Notes beside an estimate, in Simplified Chinese.
 
+use headroom_core::job::ImageRule;
 use headroom_core::memory::Note;
 use headroom_core::units::bytes_text;
 
@@ -59,6 +60,9 @@ pub(super) fn note(note: &Note) -> String {
         Note::LongerThanPositions { max_position_embeddings } => {
             format!("序列长度超过了模型设计的 {max_position_embeddings} 个 token。")
         }
+        Note::Images { model_type, sides, is_assumed, tiles, patches, positions, rule } => {
+            images(model_type, sides.filter(|_| *is_assumed), [*tiles, *patches, *positions], *rule)
+        }
         Note::HostMemory { needed, usual, source } => format!(
             "主机内存需要 {}，而配这种显卡的机器通常最多只有 {}（{source}）。",
             bytes_text(*needed),
@@ -78,4 +82,29 @@ pub(super) fn note(note: &Note) -> String {
         }
         Note::NotMeasured { what } => format!("由库代码推导得出，尚未与实测对照：{what}。"),
     }
+}
+
+/// What an image becomes: tiles, patches of each, and positions of the text.
+fn images(
+    model_type: &str,
+    assumed: Option<(u64, u64)>,
+    [tiles, patches, positions]: [u64; 3],
+    rule: ImageRule,
+) -> String {
+    let assumed = assumed
+        .map_or_else(String::new, |(height, width)| format!("方案没有给出图像尺寸，按 {height} × {width} 像素计算。"));
+    let patches = match tiles {
+        1 => format!("{patches} 个 patch"),
+        _ => format!("{tiles} 个切块，每块 {patches} 个 patch"),
+    };
+    let rule = match rule {
+        ImageRule::Checkpoints => String::new(),
+        ImageRule::ClassDefaults => {
+            format!("“{model_type}”的权重仓库如何规定图像尺寸尚不清楚，这里采用 transformers 的默认值。")
+        }
+        ImageRule::Unknown => {
+            format!("“{model_type}”的处理器如何缩放图像尚不清楚：边长取整到完整的 patch，不设上下限。")
+        }
+    };
+    format!("{assumed}视觉塔把一张图像看作 {patches}，它在文本中占 {positions} 个 token。{rule}")
 }

@@ -33,6 +33,9 @@ pub(super) fn problem(problem: &Problem) -> String {
         ProblemKind::ProgramNotFetched { model_type } => {
             format!("{model_type} 的前向计算记录尚未取到。记录与页面放在一起，请保持联网；若一直没有，请重新加载页面。")
         }
+        ProblemKind::AudioNotModelled { model_type } => {
+            format!("{model_type} 处理声音，而 Headroom 不计算音频模型，请选择文本模型或图文模型。")
+        }
         ProblemKind::NoSuchModule { name, known } => {
             format!("模型里没有名为 {name} 的模块，可用的有：{}。", known.join("、"))
         }

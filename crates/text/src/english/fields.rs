@@ -33,18 +33,18 @@ pub(super) static FURTHER: FurtherFields = FurtherFields {
         "Texts of one forward under GradCache; activations grow with it, not with the batch.",
     ),
     images_per_sample: field("Images per sample", "", "For models with a vision tower; empty: text alone."),
-    images_height: field("Image height", "pixels", ""),
-    images_width: field("Image width", "pixels", ""),
-    images_tiles: field("Tiles per image", "", "Each is seen by the tower as an image of its own (Llama 4, InternVL)."),
-    images_patches: field(
-        "Patches per image",
+    images_height: field("Image height", "pixels", "Empty: as the width; 1024 where neither is given."),
+    images_width: field("Image width", "pixels", "Empty: as the height; 1024 where neither is given."),
+    images_tiles: field(
+        "Tiles per image",
         "",
-        "Empty: as height and width give them, or as many as the processor makes at most.",
+        "Each is seen by the tower as an image of its own. Empty: by the rule of the class's processor.",
     ),
+    images_patches: field("Patches per image", "", "Empty: by the rule of the class's processor."),
     images_positions: field(
         "Image tokens in the text",
         "tokens",
-        "Positions that one image takes; they count among the sequence length.",
+        "Positions that one image takes; they count among the sequence length. Empty: by the rule of the class's processor.",
     ),
     freeze: field(
         "Frozen parts",

@@ -1,5 +1,6 @@
 //! Notes beside an estimate, in English.
 
+use headroom_core::job::ImageRule;
 use headroom_core::memory::Note;
 use headroom_core::units::bytes_text;
 
@@ -71,6 +72,9 @@ pub(super) fn note(note: &Note) -> String {
         Note::LongerThanPositions { max_position_embeddings } => {
             format!("The sequence is longer than the {max_position_embeddings} tokens the model was made for.")
         }
+        Note::Images { model_type, sides, is_assumed, tiles, patches, positions, rule } => {
+            images(model_type, sides.filter(|_| *is_assumed), [*tiles, *patches, *positions], *rule)
+        }
         Note::HostMemory { needed, usual, source } => format!(
             "Host memory: {} needed, and machines with such GPUs usually have {} at most ({source}).",
             bytes_text(*needed),
@@ -90,4 +94,30 @@ pub(super) fn note(note: &Note) -> String {
             format!("Derived from the library's code and not yet compared with a measurement: {what}.")
         }
     }
+}
+
+/// What an image becomes: tiles, patches of each, and positions of the text.
+fn images(
+    model_type: &str,
+    assumed: Option<(u64, u64)>,
+    [tiles, patches, positions]: [u64; 3],
+    rule: ImageRule,
+) -> String {
+    let assumed = assumed.map_or_else(String::new, |(height, width)| {
+        format!("The plan does not say how large images are: {height} × {width} pixels are assumed. ")
+    });
+    let patches = match tiles {
+        1 => format!("{patches} patches"),
+        _ => format!("{tiles} tiles of {patches} patches"),
+    };
+    let rule = match rule {
+        ImageRule::Checkpoints => String::new(),
+        ImageRule::ClassDefaults => format!(
+            " What the checkpoints of “{model_type}” say of image sizes is not known: transformers' defaults are assumed."
+        ),
+        ImageRule::Unknown => format!(
+            " How the processor of “{model_type}” sizes images is not known: sides are rounded to whole patches, and nothing bounds them."
+        ),
+    };
+    format!("{assumed}The vision tower sees an image as {patches}; it takes {positions} tokens of the text.{rule}")
 }

@@ -69,6 +69,11 @@ fn said(Problem { field, kind }: &Problem) -> String {
         ProblemKind::ProgramNotFetched { model_type } => format!(
             "the recorded forward code of {model_type} is not here yet; it is fetched with the page, so stay online and reload if it does not come"
         ),
+        ProblemKind::AudioNotModelled { model_type } => {
+            format!(
+                "{model_type} reads or writes sound, and audio is not modelled; choose a model of text or of text and images"
+            )
+        }
         ProblemKind::NoSuchModule { name, known } => {
             format!("the model has no module {name}; it has {}", known.join(", "))
         }

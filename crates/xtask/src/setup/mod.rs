@@ -44,6 +44,11 @@ pub(crate) fn for_building(profile: Option<&'static str>) -> Result<Toolbox> {
     Ok(toolbox)
 }
 
+/// What weighs files as browsers fetch them: Node.js.
+pub(crate) fn for_weighing(toolbox: &mut Toolbox) -> Result<()> {
+    debian::node(&mut toolbox.progress)
+}
+
 /// What the tests need besides: a real browser, a Chinese font, the browser tests' packages.
 pub(crate) fn for_browser_tests(toolbox: &mut Toolbox) -> Result<()> {
     toolbox.progress = Progress::of(3);

@@ -247,6 +247,14 @@ impl ForwardContext {
         tensor
     }
 
+    /// The model's own forward ends where what it gives is read outside it: with it autocast's region, and what FSDP's hooks
+    /// hold for overlap.
+    pub(in crate::memory) fn leave_forward(&self) {
+        self.autocast.replace(false);
+        self.leave_autocast();
+        self.groups.iter().for_each(|groups| groups.end_forward());
+    }
+
     /// Ends the autocast region: the weight cache goes, layer by layer.
     pub(in crate::memory) fn leave_autocast(&self) {
         let outside = self.tape.tag();

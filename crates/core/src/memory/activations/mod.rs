@@ -18,6 +18,7 @@ mod recorded_blocks;
 mod recorded_cache;
 mod recorded_casts;
 mod recorded_eager;
+mod recorded_labels;
 mod recorded_liger;
 mod recorded_loops;
 mod recorded_modules;

@@ -1,6 +1,6 @@
 //! A recorded block: its operators in order, on its own parameters, with what autocast, adapters and sharding do to them.
 
-use super::super::autograd::{ElementType, Label, Made, Setting, Shape, Sym, Tensor, dims};
+use super::super::autograd::{ElementType, Made, Setting, Shape, Sym, Tensor, dims};
 use super::super::sizes::Sizes;
 use super::super::term::Term;
 use super::super::weights::{BaseWeight, OwnerWeights, Projection, RecordedBlock};
@@ -13,7 +13,7 @@ use super::recorded_parameters::Parametrized;
 use super::tower_attention::{TowerMask, in_pieces};
 use crate::job::AttentionKernel;
 use crate::model::{
-    Action, Attend, Attention, Autocast, CAUSAL_MASK, Code, GatedProduct, Op, Projection as Kind, RESIDUAL, Region,
+    Action, Attend, Attention, Autocast, CAUSAL_MASK, Code, GatedProduct, Op, Projection as Kind, RESIDUAL,
     SLIDING_MASK, Value,
 };
 use std::collections::BTreeMap;
@@ -55,6 +55,8 @@ pub(super) struct Runner<'a> {
     pub(super) to_cache: Option<KeysAndValues>,
     /// Whether the cache has the layer's keys and values.
     pub(super) has_cached: bool,
+    /// The operator that weighs values by scores, by the number of what it makes.
+    pub(super) weighs: Option<usize>,
 }
 
 /// Keys and values as the cache takes them, by the numbers of values, and the first operator that reads what it gives back.
@@ -101,12 +103,14 @@ impl<'a> Runner<'a> {
             of_cached_keys: None,
             to_cache: None,
             has_cached: false,
+            weighs: None,
         };
         runner.to_cache = runner.keys_and_values();
         runner.read_cached_keys();
         runner.products = runner.gated_products();
         runner.passing = runner.passing_operators();
         runner.copying = runner.copying_views();
+        runner.weighs = runner.weighing_operator();
         for (number, name) in code.takes.iter().enumerate() {
             let value = if name == RESIDUAL { x.cloned() } else { runner.taken(name) };
             runner.set(number, value);
@@ -393,31 +397,4 @@ impl<'a> Runner<'a> {
             self.set(number, Some(output));
         }
     }
-
-    pub(super) fn label(&self, op: &Op, operator: &super::super::autograd::Operator, place: usize) -> Label {
-        let kept = op.kept.get(place).copied().unwrap_or(true);
-        if !kept {
-            return self.context.passing();
-        }
-        let name = op.module.and_then(|module| Some(self.block.block()?.modules.get(module)?.name.as_str()));
-        let shape: Shape = operator.outputs.get(place).map_or(Shape::SCALAR, |output| self.sizes.shape(output.shape));
-        let made = operator.outputs.get(place).map(|output| output.made);
-        let term = match op.region {
-            // The mask is the second of what `native_dropout` gives.
-            _ if operator.kernel.is_dropout() && place == 1 => Term::DropoutMasks,
-            Region::Attention if of_each_token_with_each(&shape) => Term::AttentionScores,
-            Region::Norm if operator.kernel.is_cast() && made == Some(Made::Of(ElementType::F32)) => Term::NormInputs,
-            Region::Norm | Region::NormOutput if shape.width() == 1 => Term::NormStatistics,
-            // Numbers of positions.
-            Region::Rotary | Region::Embedding if made == Some(Made::Of(ElementType::I64)) => Term::BatchInputs,
-            region => Term::of_region(region, false),
-        };
-        self.context.label(term, name.unwrap_or_default())
-    }
-}
-
-/// Whether a shape has a number for each token that asks and each that answers: scores, or what is made of them.
-fn of_each_token_with_each(shape: &Shape) -> bool {
-    let [.., asks, answers] = shape.symbols() else { return false };
-    *asks == Sym::S.into() && [Sym::S.into(), Sym::PromptAndAnswer.into()].contains(answers)
 }

@@ -12,14 +12,14 @@ impl Runner<'_> {
             return inputs;
         }
         let name = || op.module.and_then(|module| Some(self.block.block()?.modules.get(module)?.name.as_str()));
-        let one = |(value, x): (&Value, Tensor)| match (op.cast, value) {
+        let one = |(place, (value, x)): (usize, (&Value, Tensor))| match (op.cast, value) {
             _ if !x.element().is_floating() || x.element() == ElementType::F64 => x,
             (Autocast::Lower, Value::Parameter(..)) => self.context.cast_weight(&x, name().unwrap_or_default()),
             (Autocast::Lower, Value::Numbered(_)) => self.context.cast_input(&x),
-            (Autocast::Wide, _) => cast(&x, ElementType::F32, self.context.passing()),
+            (Autocast::Wide, _) => cast(&x, ElementType::F32, self.label_of_copy(op, place)),
             (Autocast::Passes | Autocast::WideResult, _) => x,
         };
-        read.iter().zip(inputs).map(one).collect()
+        read.iter().zip(inputs).enumerate().map(one).collect()
     }
 
     /// The dtype that a cast takes of another tensor: it may be freed by then, as `input_dtype = hidden_states.dtype` outlives what

@@ -59,6 +59,8 @@ pub(super) trait Collectives {
     fn after_forward(&self, group: usize);
     /// The model's own forward has ended.
     fn end_forward(&self);
+    /// Gathers what [`Collectives::after_forward`] leaves gathered of a model that has no backward: of it nothing is freed any more.
+    fn gather_what_stays(&self);
     /// The gradient of its output is known.
     fn before_backward(&self, group: usize);
     /// Its backward has run.
@@ -152,6 +154,13 @@ impl Groups {
     pub(in crate::memory) fn end_forward(&self) {
         self.root().into_iter().for_each(|group| self.collectives.after_forward(group));
         self.collectives.end_forward();
+    }
+
+    /// What the first forward of a model without a backward leaves gathered, and the forwards that come find there.
+    pub(in crate::memory) fn gather_what_stays(&self) {
+        let outside = self.tape.tag();
+        self.collectives.gather_what_stays();
+        self.tape.enter_layer(outside);
     }
 
     /// The loss has its gradient.

@@ -175,12 +175,6 @@ impl Modules {
         module
     }
 
-    /// A module without parameters whose output has no gradient.
-    pub(in crate::memory) fn step_through(&self, name: &str) {
-        let module = self.enter(name, &[]);
-        self.tape.tell(Action::ForwardEnds, module);
-    }
-
     /// Ends the forward of a module that was entered.
     pub(in crate::memory) fn leave(&self, module: u32, out: &Tensor) -> Tensor {
         self.tape.tell(Action::ForwardEnds, module);

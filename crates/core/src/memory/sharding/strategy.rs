@@ -130,6 +130,11 @@ pub(in crate::memory) trait Strategy {
         None
     }
 
+    /// The same of a frozen model with weights of its own, whose forwards have no backward.
+    fn groups_of_frozen(&self, tape: &Rc<Tape>, parameters: &Parameters<'_>) -> Option<Rc<Groups>> {
+        self.groups(tape, parameters, MicroBatch::ONLY)
+    }
+
     /// Whether what the framework does has to be put into the tape after it is written ([`Strategy::unroll`]).
     fn acts_on_hooks(&self) -> bool {
         false

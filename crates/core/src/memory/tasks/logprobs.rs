@@ -18,8 +18,7 @@ pub(super) fn of_sequences(actor: &Actor, context: &Rc<ForwardContext>, fp32: bo
     }
     let mut logits = logits(context, &actor.job.model, &actor.weights, &hidden)?;
     drop(hidden);
-    context.autocast.replace(false);
-    context.leave_autocast();
+    context.leave_forward();
     if fp32 {
         logits = cast(&logits, ElementType::F32, context.label(Term::LogitsFp32, ""));
     }
@@ -32,8 +31,7 @@ pub(super) fn of_sequences_and_logits(actor: &Actor, context: &Rc<ForwardContext
     enter_loss(context);
     let half = logits(context, &actor.job.model, &actor.weights, &hidden)?;
     drop(hidden);
-    context.autocast.replace(false);
-    context.leave_autocast();
+    context.leave_forward();
     let logits = cast(&half, ElementType::F32, context.label(Term::LogitsFp32, ""));
     drop(half);
     Some((of_labels(context, logits.clone()), logits))
@@ -81,8 +79,7 @@ pub(super) fn of_answers(
     }
     let all = logits(context, &actor.job.model, &actor.weights, &read)?;
     drop(read);
-    context.autocast.replace(false);
-    context.leave_autocast();
+    context.leave_forward();
     let vocab = Dim::new(Sym::V, all.shape().width());
     let shifted = if whole {
         all.clone()

@@ -3,7 +3,7 @@
 use super::super::activations::ForwardContext;
 use super::super::autograd::{Tape, Tensor};
 use super::super::loss::mark_backward;
-use super::super::sharding::{MicroBatch, strategy};
+use super::super::sharding::{Groups, MicroBatch, strategy};
 use super::super::step::{forward, forward_context};
 use super::super::term::Term;
 use super::super::weights::{Holder, LoadedModel, load};
@@ -17,6 +17,8 @@ use std::rc::Rc;
 pub(super) struct Actor {
     pub(super) job: Job,
     pub(super) weights: LoadedModel,
+    /// Groups of parameters that PyTorch's FSDP gathers, of frozen weights of its own: what one forward leaves gathered the next finds.
+    groups: Option<Rc<Groups>>,
 }
 
 impl Actor {
@@ -25,8 +27,15 @@ impl Actor {
         let mut context = forward_context(tape, &self.job, false);
         (context.batch, context.length, context.attended) = (batch, length, length);
         context.padded |= padded;
-        context.groups = strategy(&self.job.sharding).groups(tape, &self.weights.sharded(), MicroBatch::ONLY);
+        let new = || strategy(&self.job.sharding).groups(tape, &self.weights.sharded(), MicroBatch::ONLY);
+        context.groups = self.groups.clone().or_else(new);
         Rc::new(context)
+    }
+
+    /// The same model where it stays on the GPU: what its first forward leaves gathered is there as long as `policy` trains.
+    fn staying_beside(self, policy: &LoadedModel) -> Self {
+        policy.beside.borrow_mut().extend(self.groups.clone());
+        self
     }
 
     /// The same of a reference, whose keys and values stay in its outputs where nothing switches that off.
@@ -45,20 +54,17 @@ impl Actor {
         context.drop_cache();
     }
 
-    /// Hidden states of `context`'s sequences.
+    /// Hidden states of `context`'s sequences. The head reads them before [`ForwardContext::leave_forward`].
     pub(super) fn hidden(&self, context: &Rc<ForwardContext>) -> Option<Tensor> {
-        // While training, the update brings its groups up and down itself.
-        let groups = context.groups.iter().filter(|_| !context.training);
-        groups.clone().for_each(|groups| groups.begin_forward());
-        let hidden = forward(context, &self.job, &self.weights);
-        groups.for_each(|groups| groups.end_forward());
-        hidden
+        // While training, the update brings its groups up itself.
+        context.groups.iter().filter(|_| !context.training).for_each(|groups| groups.begin_forward());
+        forward(context, &self.job, &self.weights)
     }
 
     /// Generates as the policy does, with a cache of its own.
     pub(super) fn generate(&self, tape: &Rc<Tape>, what: Generation, sampling: &Rollout) {
-        let Self { job, weights } = self;
-        let generator = Generator { tape, job, weights };
+        let Self { job, weights, groups } = self;
+        let generator = Generator { tape, job, weights, groups: groups.as_ref() };
         let mut generated = generator.run(what, Some(&Rollout { keep_scores: Some(false), ..sampling.clone() }));
         generated.drop_cache(tape);
     }
@@ -72,19 +78,27 @@ impl Actor {
 
 /// The frozen reference, when one runs within the step: a copy, or the policy without its adapters.
 pub(super) fn reference(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Option<Actor> {
-    let weights = match job.reference {
+    match job.reference {
         ReferenceKind::Copy | ReferenceKind::Auto => {
-            load(tape, job, Holder { frozen: true, term: Some(Term::ReferenceWeights), prefix: "" })
+            let holder = Holder { frozen: true, term: Some(Term::ReferenceWeights), prefix: "" };
+            Some(alone(tape, job.clone(), load(tape, job, holder)).staying_beside(policy))
         }
-        ReferenceKind::AdapterDisabled => policy.without_adapters(),
-        ReferenceKind::Precomputed | ReferenceKind::None => return None,
-    };
-    Some(Actor { job: job.clone(), weights })
+        ReferenceKind::AdapterDisabled => {
+            Some(Actor { job: job.clone(), weights: policy.without_adapters(), groups: None })
+        }
+        ReferenceKind::Precomputed | ReferenceKind::None => None,
+    }
+}
+
+/// A frozen model with weights of its own.
+fn alone(tape: &Rc<Tape>, job: Job, weights: LoadedModel) -> Actor {
+    let groups = strategy(&job.sharding).groups_of_frozen(tape, &weights.sharded());
+    Actor { job, weights, groups }
 }
 
 /// The policy itself, for forwards without gradients.
 pub(super) fn reader(job: &Job, policy: &LoadedModel) -> Actor {
-    Actor { job: job.clone(), weights: policy.reading() }
+    Actor { job: job.clone(), weights: policy.reading(), groups: None }
 }
 
 /// PPO's value model: trains in full with a one-score head, or only its head over the policy's base.
@@ -92,7 +106,7 @@ pub(super) fn value(tape: &Rc<Tape>, job: &Job, instance: &Instance, policy: &Lo
     let job = job.for_companion(instance);
     let holder = Holder { frozen: false, term: Some(Term::ValueWeights), prefix: "value_model" };
     let weights = if instance.shared { policy.with_score(tape, &job, holder) } else { load(tape, &job, holder) };
-    Actor { job, weights }
+    Actor { job, weights, groups: None }
 }
 
 /// Names of up to 16 frozen models.
@@ -123,9 +137,13 @@ pub(super) fn frozen(tape: &Rc<Tape>, job: &Job, (place, instance): (usize, &Ins
     let weights = match (instance.shared, instance.writes()) {
         (true, true) => policy.without_adapters(),
         (true, false) => policy.with_score(tape, &job, holder),
-        (false, _) => load(tape, &job, holder),
+        (false, _) => {
+            let weights = load(tape, &job, holder);
+            let actor = alone(tape, job, weights);
+            return if stays(instance) { actor.staying_beside(policy) } else { actor };
+        }
     };
-    Actor { job, weights }
+    Actor { job, weights, groups: None }
 }
 
 /// Whether the model's weights stay on the GPU all step long.

@@ -57,7 +57,7 @@ fn fused(actor: &Actor, context: &Rc<ForwardContext>, reports: Reports) -> Optio
         is_top1,
     };
     let PerToken { log_probs, others } = fused_lm_head(context, &actor.weights, hidden, head)?;
-    leave_forward(context);
+    context.leave_forward();
     let sums = sum(context, &log_probs);
     let outputs = others.into_iter().chain([log_probs, labels]).collect();
     Some(Scored { sums, logits: None, chosen_loss: None, outputs })
@@ -73,7 +73,7 @@ fn selected(actor: &Actor, context: &Rc<ForwardContext>, how: AnswerLogits) -> O
     let narrow = logits(context, &actor.job.model, &actor.weights, &hidden)?;
     // The model's forward holds the hidden states until it returns.
     drop(hidden);
-    leave_forward(context);
+    context.leave_forward();
     let outputs = if actor.job.upcasts_answers() {
         cast(&narrow, ElementType::F32, context.label(Term::LogitsFp32, "outputs"))
     } else {
@@ -140,12 +140,6 @@ pub(super) fn free_in_order(context: &ForwardContext, states: Vec<(LayerTag, Ten
         drop(state);
     }
     context.tape.enter_layer(outside);
-}
-
-/// Casts end with the forward that accelerate wraps.
-fn leave_forward(context: &ForwardContext) {
-    context.autocast.replace(false);
-    context.leave_autocast();
 }
 
 /// [b, s], or [b, s-1] `without` the last position.

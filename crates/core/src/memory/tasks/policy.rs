@@ -178,7 +178,7 @@ impl Participants<'_> {
             return Vec::new();
         }
         let whole = strategy(&job.sharding).gathered_to_generate(tape, policy.counts.base);
-        let generator = Generator { tape, job, weights: policy };
+        let generator = Generator { tape, job, weights: policy, groups: None };
         let what = Generation {
             batch: self.round.sequences_at_once,
             prompt: plan.rollout.max_prompt_length(),
@@ -230,8 +230,7 @@ impl Participants<'_> {
             tape.enter(Phase::RewardForward);
             let context = actor.reading(tape, (batch, job.batches.tokens_per_sequence), job.padded);
             drop(actor.scores(&context));
-            context.autocast.replace(false);
-            context.leave_autocast();
+            context.leave_forward();
         };
         if let Some(value) = &self.value {
             read(value);

@@ -165,8 +165,7 @@ fn of_rolled_labels(actor: &Actor, context: &Rc<ForwardContext>) -> Option<Tenso
     let mut all = logits(context, &actor.job.model, &actor.weights, &read)?;
     // The model's forward holds the hidden states until it returns.
     drop((read, hidden));
-    context.autocast.replace(false);
-    context.leave_autocast();
+    context.leave_forward();
     if actor.job.upcasts_outputs() {
         all = cast(&all, ElementType::F32, context.label(Term::LogitsFp32, ""));
     }

@@ -190,6 +190,7 @@ pub(super) fn score(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel, companions
     let read = |actor: &Actor| {
         let context = actor.reading(tape, of_batch(job), false);
         drop(actor.scores(&context));
+        context.leave_forward();
     };
     companions.iter().for_each(read);
     for visitor in job.instances.iter().enumerate().filter(|(_, instance)| !stays(instance)) {

@@ -4,6 +4,7 @@ use super::super::activations::ForwardContext;
 use super::super::autograd::{Dim, ElementType, LayerTag, NO_LAYER, Sym, Tape, Tensor, dims};
 use super::super::loss::logits;
 use super::super::phase::Phase;
+use super::super::sharding::Groups;
 use super::super::step::{forward, forward_context};
 use super::super::term::Term;
 use super::super::weights::LoadedModel;
@@ -32,13 +33,15 @@ pub(super) struct Generator<'a> {
     pub(super) tape: &'a Rc<Tape>,
     pub(super) job: &'a Job,
     pub(super) weights: &'a LoadedModel,
+    /// What gathers its parameters for each forward.
+    pub(super) groups: Option<&'a Rc<Groups>>,
 }
 
 /// Runs prefill over `max_length` tokens, then decodes `rollout.new_tokens`.
 pub(in crate::memory) fn infer(tape: &Rc<Tape>, job: &Job, weights: &LoadedModel) {
     tape.set_grad_enabled(false);
     let plan = &job.plan;
-    let generator = Generator { tape, job, weights };
+    let generator = Generator { tape, job, weights, groups: None };
     let what = Generation {
         batch: plan.per_device_train_batch_size,
         prompt: plan.max_length,
@@ -51,13 +54,14 @@ pub(in crate::memory) fn infer(tape: &Rc<Tape>, job: &Job, weights: &LoadedModel
 impl Generator<'_> {
     /// Generates; gives back the cache and the scores that the caller keeps.
     pub(super) fn run(&self, what: Generation, sampling: Option<&Rollout>) -> Generated {
-        let Self { tape, job, weights } = *self;
+        let Self { tape, job, groups, .. } = *self;
         let model = &job.model;
         let tokens = dims(&[(Sym::B, what.batch), (Sym::S, what.prompt)]);
         let inputs = Tensor::new(tape, tape.label(Term::BatchInputs, "input_ids"), tokens, ElementType::I64);
         tape.enter(Phase::Prefill);
         let context = || {
-            let context = forward_context(tape, job, false);
+            let mut context = forward_context(tape, job, false);
+            context.groups = groups.cloned();
             if job.trainer.generates_without_autocast(&job.plan) {
                 context.autocast.replace(false);
             }
@@ -69,7 +73,7 @@ impl Generator<'_> {
         // Encoders read once and generate nothing.
         prefill.cache = (model.kind == ModelKind::Decoder).then(RefCell::default);
         let prefill = Rc::new(prefill);
-        let first = forward(&prefill, job, weights).and_then(|hidden| self.head_of_last(&prefill, &hidden));
+        let first = self.forward(&prefill);
         prefill.autocast.replace(false);
         prefill.leave_autocast();
         let mut generated = Generated::default();
@@ -98,7 +102,7 @@ impl Generator<'_> {
         last.past = Some(RefCell::new(std::mem::take(&mut generated.cache).into()));
         last.cache = Some(RefCell::default());
         let last = Rc::new(last);
-        let out = forward(&last, job, weights).and_then(|hidden| self.head_of_last(&last, &hidden));
+        let out = self.forward(&last);
         last.autocast.replace(false);
         last.leave_autocast();
         generated.cache = last.cache.as_ref().map(RefCell::take).unwrap_or_default();
@@ -111,6 +115,14 @@ impl Generator<'_> {
         }
         drop((out, inputs));
         generated
+    }
+
+    /// One forward, of whose logits the last token's are made.
+    fn forward(&self, context: &Rc<ForwardContext>) -> Option<Tensor> {
+        self.groups.into_iter().for_each(|groups| groups.begin_forward());
+        let out = forward(context, self.job, self.weights).and_then(|hidden| self.head_of_last(context, &hidden));
+        self.groups.into_iter().for_each(|groups| groups.end_forward());
+        out
     }
 
     fn scores(&self, shape: super::super::autograd::Shape) -> Tensor {

@@ -31,8 +31,7 @@ pub(super) fn trl_answers(
     let mut all = logits(context, &job.model, &actor.weights, &read)?;
     // The model's forward holds the hidden states until it returns.
     drop((read, hidden));
-    context.autocast.replace(false);
-    context.leave_autocast();
+    context.leave_forward();
     if job.upcasts_outputs() {
         all = cast(&all, ElementType::F32, context.label(Term::LogitsFp32, ""));
     }
@@ -81,8 +80,7 @@ fn fused(
         is_top1: false,
     };
     let scored = fused_lm_head(context, &actor.weights, marked, head)?;
-    context.autocast.replace(false);
-    context.leave_autocast();
+    context.leave_forward();
     // `log_probs[:, -C:]`, and a `torch.cat` of the one batch.
     let answers = dims(&[(Sym::B, context.batch), (Sym::C, completion)]);
     Some(slice(context, &scored.log_probs, answers))

@@ -53,6 +53,7 @@ pub(in crate::memory) fn load(tape: &Rc<Tape>, job: &Job, holder: Holder) -> Loa
         zero3: None,
         zero2: None,
         as_loaded: RefCell::default(),
+        beside: RefCell::default(),
         counts,
         before: embeddings.before,
         after,

@@ -3,7 +3,7 @@
 use super::modules::{LayerWeights, NormWeights, Projection, RecordedBlock, TableAdapter};
 use crate::memory::autograd::Tensor;
 use crate::memory::parameter::{Parameter, Parameters, Trainable};
-use crate::memory::sharding::Modules;
+use crate::memory::sharding::{Groups, Modules};
 use crate::memory::term::Term;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -54,6 +54,8 @@ pub(in crate::memory) struct LoadedModel {
     pub(in crate::memory) zero2: Option<Rc<Modules>>,
     /// FSDP1's shards in the dtype they were loaded in, until the first forward.
     pub(in crate::memory) as_loaded: RefCell<Vec<Option<Tensor>>>,
+    /// Groups of frozen models beside it that keep their own for as long as training goes on.
+    pub(in crate::memory) beside: RefCell<Vec<Rc<Groups>>>,
     pub(in crate::memory) counts: Counts,
     /// What runs before and behind the layers.
     pub(in crate::memory) before: RecordedBlock,

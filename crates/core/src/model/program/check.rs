@@ -4,10 +4,10 @@ use headroom_torch::Made;
 use serde_json::Value as Json;
 
 use super::block::{KernelPackages, WithKernels};
-use super::code::{Builder, Fault, Sizes, Written, at, bounded};
+use super::code::{Builder, Sizes, Written, at, bounded};
 use super::expression::{BATCH, Expression, LENGTH, Names};
 use super::functions::{self, Found, Function};
-use super::json::FromJson as _;
+use super::json::{Fault, FromJson as _};
 use super::regions::Region;
 use super::{
     Block, Classifies, Condition, Dimension, Feature, FeatureOf, Head, Held, Input, Owner, Parameter, Program,

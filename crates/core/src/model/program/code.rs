@@ -6,6 +6,7 @@ use headroom_torch::{Keeps, Made, Operator};
 use serde_json::{Map, Value as Json};
 
 use super::functions::{self, Found, Function};
+use super::json::Fault;
 use super::lowered::lower_before_expanding;
 use super::regions::Region;
 use super::signs::Sign;
@@ -13,9 +14,6 @@ use super::{Action, Attend, Autocast, Code, Dimension, Op, Owner, RESIDUAL, Repe
 
 /// Most operators of a block.
 const MOST_OPERATORS: usize = 1 << 16;
-
-/// Place and what is wrong there.
-pub(super) type Fault = (String, String);
 
 /// `found` with the place where it is.
 pub(super) fn at<T>(place: impl FnOnce() -> String, found: Found<T>) -> Result<T, Fault> {

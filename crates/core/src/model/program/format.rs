@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::code::Fault;
-use super::json::{FromJson, Members};
+use super::json::{Fault, FromJson, Members};
 
 /// A file: a program, or several for configs of different kinds, with what all of them refer to.
 pub(super) struct File {

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value as Json};
 
-use super::code::Fault;
+/// Place and what is wrong there.
+pub(super) type Fault = (String, String);
 
 /// What a JSON value can be read as.
 pub(super) trait FromJson: Sized {

@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::Value as Json;
 
 use super::Program;
+use crate::release::Release;
 
-/// Programs by `model_type`: those that were read, and names of those that could be. Cheap to clone; equal are those of one
-/// making. No link or file of a plan has them.
+/// Programs by `model_type`: those that were read, and names of those that could be, for one release of transformers. Cheap to clone;
+/// equal are those of one making. No link or file of a plan has them.
 #[derive(Clone)]
-pub struct Programs(Arc<Library>);
+pub struct Programs(Arc<Library>, Option<Release>);
 
 impl Default for Programs {
     /// Those of every recorded class where the binary has them in it (feature `programs`), each read when a model first needs it; none
@@ -33,11 +34,23 @@ struct Library {
     asked: Mutex<BTreeMap<String, Option<Variants>>>,
 }
 
-/// The programs of one `model_type`, each for configs of another kind.
+/// The programs of one `model_type`, each for configs of another kind or another release.
 type Variants = Arc<[Arc<Program>]>;
 
 fn variants(file: Vec<Program>) -> Variants {
     file.into_iter().map(Arc::new).collect()
+}
+
+/// Those of a file that run under `wanted`, the newest release where that is `None`: programs hold from the release that they were
+/// recorded with until the next that has others, and the oldest before it, too.
+fn of_release(file: &Variants, wanted: Option<Release>) -> Variants {
+    let releases = || file.iter().map(|program| program.release());
+    let begun = releases().filter(|from| wanted.is_none() || *from <= wanted).max();
+    let chosen = begun.or_else(|| releases().min()).flatten();
+    if releases().all(|release| release == chosen) {
+        return Arc::clone(file);
+    }
+    file.iter().filter(|program| program.release() == chosen).cloned().collect()
 }
 
 /// The class of transformers whose code runs the models of `model_type`: checkpoints that come with a copy of another class's code say a
@@ -75,7 +88,7 @@ impl Library {
 
 impl fmt::Debug for Programs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.0.read.keys()).finish()
+        f.debug_set().entries(self.known()).finish()
     }
 }
 
@@ -88,18 +101,24 @@ impl PartialEq for Programs {
 impl Programs {
     /// None: no model can be read.
     pub fn none() -> Self {
-        Self(Arc::default())
+        Self(Arc::default(), None)
     }
 
     /// Those called `names`, whose texts `source` has: each is read when a model first needs it.
     pub fn from_source(names: impl IntoIterator<Item = String>, source: fn(&str) -> Option<String>) -> Self {
         let listed = names.into_iter().collect();
-        Self(Arc::new(Library { listed, source: Some(source), ..Library::default() }))
+        Self(Arc::new(Library { listed, source: Some(source), ..Library::default() }), None)
     }
 
     /// Whether nothing can be read by them.
     fn is_empty(&self) -> bool {
         self.0.read.is_empty() && (self.0.source.is_none() || self.0.listed.is_empty())
+    }
+
+    /// The same as models run under a release of transformers; `None`: the newest that there is a program of.
+    #[must_use]
+    pub fn of_release(&self, transformers: Option<Release>) -> Self {
+        Self(Arc::clone(&self.0), transformers)
     }
 
     /// The same with those of one more file.
@@ -109,7 +128,7 @@ impl Programs {
         if let Some(first) = file.first() {
             library.read.insert(first.model_type.clone(), variants(file));
         }
-        Self(Arc::new(library))
+        Self(Arc::new(library), self.1)
     }
 
     /// The same with names of programs that can be had: what [`Programs::missing`] asks for.
@@ -117,7 +136,7 @@ impl Programs {
     pub fn listing(&self, names: impl IntoIterator<Item = String>) -> Self {
         let mut library = self.0.copy();
         library.listed.extend(names);
-        Self(Arc::new(library))
+        Self(Arc::new(library), self.1)
     }
 
     /// Every `model_type` that was read.
@@ -127,12 +146,12 @@ impl Programs {
 
     /// The programs that read configs of `model_type`.
     pub(in crate::model) fn find(&self, model_type: &str) -> Option<Variants> {
-        self.0.find(model_type)
+        self.0.find(model_type).map(|file| of_release(&file, self.1))
     }
 
     /// The programs for configs of `model_type` with a tower that sees images, whatever reads its text part.
     pub(in crate::model) fn find_tower(&self, model_type: &str) -> Option<Variants> {
-        self.0.find(model_type).filter(|found| found.first().is_some_and(|program| program.sees_images()))
+        self.find(model_type).filter(|found| found.first().is_some_and(|program| program.sees_images()))
     }
 
     /// The `model_type` of `config`, where no program is for it or what is within it: it has to be recorded, or is

@@ -33,6 +33,7 @@ use std::fmt;
 use serde_json::{Map, Value as Json};
 
 use super::ModelPart;
+use crate::release::Release;
 pub(crate) use block::{
     Action, Attend, Autocast, Block, CAUSAL_MASK, Code, GatedProduct, Held, KernelPackages, Op, Owner, Parameter,
     RESIDUAL, Repeat, SLIDING_MASK, Value, Way,
@@ -224,6 +225,11 @@ struct Condition {
 }
 
 impl Program {
+    /// The release of transformers from which on it holds; `None` where the file says none that can be read: before any other.
+    pub fn release(&self) -> Option<Release> {
+        Release::parse(self.versions.get("transformers")?)
+    }
+
     /// Whether the class has layers of its own between its decoder and its head: the dense layer and the norm of a
     /// masked-language-model head. What runs before them is the decoder's.
     pub(crate) fn has_head_layers(&self) -> bool {

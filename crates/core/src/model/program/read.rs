@@ -284,15 +284,14 @@ fn vision(program: &Program, figures: &Figures<'_>) -> Result<Option<Vision>, Bo
     };
     let reads = |wanted: &str| program.names.list().iter().any(|name| name == wanted);
     let merge_size = whole("vision_config.spatial_merge_size")?.or(whole("vision_config.pooling_kernel_size")?);
-    let merge_size = merge_size.or(whole("spatial_merge_size")?);
+    let merge_size = merge_size.or(whole("spatial_merge_size")?).or(whole("scale_factor")?);
     Ok(Some(Vision {
         packs: program.packs,
         runs_eager: program.layers.iter().any(|block| block.eager.is_some()),
-        splits: program.inputs.iter().any(|input| input.name == "pixel_attention_mask"),
-        takes_pixels: reads("images.rows"),
         tiles: whole("vision_config.max_num_tiles")?,
         patch_size: whole("vision_config.patch_size")?,
         merge_size: merge_size.unwrap_or(1),
+        positions_per_tile: whole("mm_tokens_per_image")?,
         window_size: whole("vision_config.window_size")?,
         image_size: whole("vision_config.image_size")?,
         any_resolution: reads("images.tile_rows").then(|| any_resolution(program, figures)),

@@ -43,9 +43,13 @@ impl Region {
             Self::Router
         } else if in_class(&["Experts"]) || has(&["expert", "moe"]) {
             Self::Experts
-        } else if ["o_proj", "out_proj", "c_proj", "dense", "wo"].contains(&last) && !has(&["mlp", "feed_forward"]) {
+        } else if ["o_proj", "out_proj", "c_proj", "wo"].contains(&last) && !has(&["mlp", "feed_forward"])
+            || last == "dense" && has(&["att"])
+        {
             Self::AttentionOutput
-        } else if has(&["mlp", "feed_forward", "ffn", "fc1", "fc2", "gate_proj", "up_proj", "down_proj"]) {
+        } else if last == "dense"
+            || has(&["mlp", "feed_forward", "ffn", "fc1", "fc2", "gate_proj", "up_proj", "down_proj"])
+        {
             Self::FeedForward
         } else if has(&["att", "mixer", "mamba", "conv", "ssm", "delta"]) {
             Self::Attention

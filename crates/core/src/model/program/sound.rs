@@ -56,10 +56,14 @@ pub(super) fn check(figures: &Figures<'_>) -> Result<(), Box<ConfigError>> {
         return Err(ConfigError::new("use_sliding_window", "was not recorded for this class: record the model anew"));
     }
     let named = |keys: &'static [&'static str]| {
+        // A key that the class does not read says nothing, whatever stands under it.
+        let is_read = |key: &str| figures.default_of(key).is_some() || figures.keys_of_sizes().any(|read| read == key);
+        let has_value = |key: &&&str| figures.optional(key).is_ok_and(|value| value.is_some());
         let found = keys
             .iter()
-            .find(|key| figures.given(key).is_some())
-            .or_else(|| keys.iter().find(|key| figures.optional(key).is_ok_and(|value| value.is_some())));
+            .find(|key| figures.given(key).is_some() && is_read(key))
+            .or_else(|| keys.iter().filter(|key| is_read(key)).find(has_value))
+            .or_else(|| keys.iter().find(has_value));
         found.and_then(|key| Some((*key, figures.optional(key).ok()??)))
     };
     if let (Some((whole, heads)), Some((part, shared))) = (named(HEADS), named(KEY_VALUE_HEADS))

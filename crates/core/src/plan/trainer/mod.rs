@@ -4,15 +4,26 @@
 //! besides (its loss, its casts, what it keeps) is resolved in `job/trainer.rs`.
 
 mod defaults;
-mod release;
 pub(super) mod version;
 
-pub use release::Release;
 pub use version::Trainer;
 
 use super::{Plan, Problem, ProblemKind, Task, TrainerName};
+use crate::release::Release;
 
 impl Plan {
+    /// The release of transformers that the model runs under, where the plan says one: in `software.transformers`, or as the version
+    /// of its trainer, which is transformers' own, or TRL's before 1.0, which was measured with 4.57. `None`: the newest.
+    pub fn transformers_release(&self) -> Option<Release> {
+        let Trainer { name, version } = &self.trainer;
+        let of_trainer = || match name {
+            TrainerName::Transformers => version.as_deref().and_then(Release::parse),
+            TrainerName::Trl if self.trainer.release().is_before(1, 0) => Some(Release::new(4, 57, 0)),
+            _ => None,
+        };
+        self.software.transformers.as_deref().and_then(Release::parse).or_else(of_trainer)
+    }
+
     /// The first plan a newcomer sees: that of [`Plan::default`] as TRL's newest version runs it.
     pub fn newcomer() -> Self {
         let mut plan = Self { trainer: Trainer::newest(TrainerName::Trl), ..Self::default() };

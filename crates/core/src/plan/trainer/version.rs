@@ -1,7 +1,7 @@
 //! A trainer by name and version, and the versions that were measured.
 
 use super::super::names::TrainerName;
-use super::release::Release;
+use crate::release::Release;
 
 /// The trainer and its version.
 #[derive(Debug, Clone, PartialEq, Eq)]

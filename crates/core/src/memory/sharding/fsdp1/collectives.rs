@@ -140,6 +140,15 @@ impl FlatParameters {
         unit.gathered.replace(gathered);
     }
 
+    fn reshards(&self) -> bool {
+        self.sharding.flat.reshards || !self.sharding.flat.shards
+    }
+
+    /// Whether what is gathered of `unit` stays after forward.
+    fn stays(&self, unit: &Handle) -> bool {
+        !self.reshards() || unit.place == Place::Root && self.sharding.flat.shards
+    }
+
     /// Gathers what comes next in backward.
     fn prefetch(&self, index: usize, at: BackwardPrefetch) {
         if self.sharding.flat.prefetch == at
@@ -244,16 +253,24 @@ impl Collectives for FlatParameters {
     /// `_post_forward_reshard`: the root's stay for backward. Parameters become views of the shard, unless all stay
     /// (`skip_use_sharded_views`).
     fn after_forward(&self, group: usize) {
-        let reshards = self.sharding.flat.reshards || !self.sharding.flat.shards;
-        if let Some(unit) = self.units.get(group).filter(|_| reshards) {
+        let Some(unit) = self.units.get(group) else { return };
+        if self.reshards() {
             unit.as_loaded.take();
-            if unit.place != Place::Root || !self.sharding.flat.shards {
-                unit.gathered.take();
-            }
+        }
+        if !self.stays(unit) {
+            unit.gathered.take();
         }
     }
 
     fn end_forward(&self) {}
+
+    /// What is not freed after forward is freed by hooks of backward alone; the next forward finds it (`needs_unshard`).
+    fn gather_what_stays(&self) {
+        for unit in self.units.iter().filter(|unit| self.stays(unit)) {
+            self.tape.enter_layer(unit.place.tag());
+            self.unshard(unit);
+        }
+    }
 
     fn before_backward(&self, index: usize) {
         let Some(unit) = self.units.get(index) else { return };

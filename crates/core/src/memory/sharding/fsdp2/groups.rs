@@ -163,20 +163,24 @@ impl ParamGroups {
         if forward {
             self.retained.take();
         }
+        group.gathered.replace(self.copies(group));
+        if forward {
+            self.retained.replace(Some(output));
+        }
+    }
+
+    /// The parameters, copied out of the all-gather's output.
+    fn copies(&self, group: &Group) -> Vec<Tensor> {
         let symbol = group.place.symbol();
         let copy = |(elements, element): (u64, ElementType)| {
             self.tensor(Term::GatheredParameters, symbol.text(), symbol, elements, element)
         };
         // Each parameter has a block of its own (`alloc_all_gather_outputs`), which matters where blocks are cut; the ledger
         // names the group.
-        let copies = if self.tape.extent == Extent::Whole {
+        if self.tape.extent == Extent::Whole {
             group.parameters.iter().map(|one| copy((one.elements, one.element))).collect()
         } else {
             vec![copy(group.joined(&|one| one.element, &|_| true))]
-        };
-        group.gathered.replace(copies);
-        if forward {
-            self.retained.replace(Some(output));
         }
     }
 
@@ -253,6 +257,22 @@ impl Collectives for ParamGroups {
     /// What is retained for overlap goes too.
     fn end_forward(&self) {
         self.retained.take();
+    }
+
+    /// `FSDPParamGroup.reshard` returns at once where parameters stay after forward, and all else that frees them is part of backward; the
+    /// next forward's `unshard` finds them there.
+    fn gather_what_stays(&self) {
+        for group in self.groups.iter().filter(|group| !group.reshard) {
+            self.tape.enter_layer(group.place.tag());
+            if self.tape.extent == Extent::Whole {
+                self.unshard(group);
+                self.wait_for_unshard(group, true);
+            } else {
+                // The ledger has steady steps alone.
+                group.gathered.replace(self.copies(group));
+            }
+        }
+        self.end_forward();
     }
 
     /// Gathers a group's parameters again and begins to gather those of the group that ran before it.

@@ -23,6 +23,12 @@ pub(super) fn groups<'a>(sharding: &Sharding, parameters: &Parameters<'a>) -> Ve
     groups
 }
 
+/// A frozen model that a trainer wraps by itself, one group around all of it (trl models/utils.py `prepare_fsdp`: `fully_shard(model)`, and
+/// of no layer). It says whether parameters are freed after forward, so that PyTorch's own choice for a root does not count.
+pub(super) fn whole<'a>(sharding: &Sharding, parameters: &Parameters<'a>) -> Vec<(Members<'a>, bool)> {
+    vec![(members(parameters, Place::Root, |_| true), sharding.reshard_after_forward)]
+}
+
 /// accelerate from 1.15 on (utils/fsdp_utils.py `fsdp2_prepare_model`): the embedding by itself, or with the head that reads
 /// its table; the final norm with the head; the root has what is left. Neither tail nor root is freed after forward.
 fn with_ends<'a>(sharding: &Sharding, parameters: &Parameters<'a>) -> Vec<(Members<'a>, bool)> {

@@ -27,6 +27,18 @@ impl Fsdp2<'_> {
     fn share(&self, whole: Shape) -> Shape {
         dims(&[(Sym::Share, padded(whole, self.0.ranks) / self.0.ranks)])
     }
+
+    /// Groups of `members`, each freed between forward and backward or not.
+    fn gathering(
+        &self,
+        tape: &Rc<Tape>,
+        parameters: &Parameters<'_>,
+        (members, batch): (Vec<(Members<'_>, bool)>, MicroBatch),
+    ) -> Rc<Groups> {
+        let places = members.iter().map(|(members, _)| members.place).collect();
+        let by = ParamGroups::new(tape, self.0, members, batch.reduces);
+        Groups::new(tape, places, layout::tail_has_norm(parameters), by)
+    }
 }
 
 impl Strategy for Fsdp2<'_> {
@@ -84,9 +96,11 @@ impl Strategy for Fsdp2<'_> {
     }
 
     fn groups(&self, tape: &Rc<Tape>, parameters: &Parameters<'_>, batch: MicroBatch) -> Option<Rc<Groups>> {
-        let members = layout::groups(self.0, parameters);
-        let places = members.iter().map(|(members, _)| members.place).collect();
-        let by = ParamGroups::new(tape, self.0, members, batch.reduces);
-        Some(Groups::new(tape, places, layout::tail_has_norm(parameters), by))
+        Some(self.gathering(tape, parameters, (layout::groups(self.0, parameters), batch)))
+    }
+
+    fn groups_of_frozen(&self, tape: &Rc<Tape>, parameters: &Parameters<'_>) -> Option<Rc<Groups>> {
+        let of = if self.0.wraps_frozen_whole { layout::whole } else { layout::groups };
+        Some(self.gathering(tape, parameters, (of(self.0, parameters), MicroBatch::ONLY)))
     }
 }

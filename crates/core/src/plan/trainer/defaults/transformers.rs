@@ -1,7 +1,7 @@
 //! `TrainingArguments` (transformers training_args.py).
 
-use super::super::Release;
 use crate::plan::{Dtype, Optimizer, Plan, TrainerName};
+use crate::release::Release;
 
 /// Fused AdamW, batch 8, no autocast, nothing recomputed.
 pub(super) fn apply(plan: &mut Plan) {

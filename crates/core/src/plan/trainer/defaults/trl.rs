@@ -1,7 +1,7 @@
 //! `SFTConfig` and its siblings (trl trainer/*_config.py).
 
-use super::super::Release;
 use crate::plan::{Dtype, MixedPrecision, Plan, Task, VllmMode};
+use crate::release::Release;
 
 /// bf16 and checkpointing on.
 pub(super) fn apply(plan: &mut Plan) {
