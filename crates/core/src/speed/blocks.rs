@@ -3,26 +3,11 @@
 use super::Part;
 use super::block::Timed;
 use super::inputs::TimingInputs;
-use super::layer_times::Scalars;
+use super::layer_times::{BlockTimes, Scalars};
 use super::sizes::Sizes;
-use super::tally::{Passes, Tally};
+use super::tally::Passes;
 use crate::memory::requires_input_grads;
 use crate::model::{Block, KernelPackages, ModelPart, Module, Way};
-
-/// Times of a model's blocks; the head is none of them.
-#[derive(Debug, Clone, Default)]
-pub(super) struct BlockTimes {
-    /// Outside the layers, once.
-    pub(super) outside: Passes,
-    /// All layers.
-    pub(super) layers: Passes,
-    /// Forward of those that gradient checkpointing runs again.
-    pub(super) recomputed: Tally,
-    /// Bytes that all layers keep for backward.
-    pub(super) saved: f64,
-    /// The same where each keeps what it takes alone.
-    pub(super) checkpointed: f64,
-}
 
 /// Both directions of every block: known from a pass that runs them alike, or timed now.
 pub(super) fn timed_blocks(inputs: &TimingInputs) -> std::rc::Rc<BlockTimes> {

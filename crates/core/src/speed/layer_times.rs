@@ -7,12 +7,27 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::blocks::BlockTimes;
 use super::rates::{Precision, Rates};
+use super::tally::{Passes, Tally};
 use crate::job::{AttentionKernel, FusedGemm, Job};
 use crate::memory::requires_input_grads;
 use crate::model::{BatchImages, KernelPackages, Model};
 use crate::plan::{AdapterTargets, Method};
+
+/// Times of a model's blocks; the head is none of them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct BlockTimes {
+    /// Outside the layers, once.
+    pub(super) outside: Passes,
+    /// All layers.
+    pub(super) layers: Passes,
+    /// Forward of those that gradient checkpointing runs again.
+    pub(super) recomputed: Tally,
+    /// Bytes that all layers keep for backward.
+    pub(super) saved: f64,
+    /// The same where each keeps what it takes alone.
+    pub(super) checkpointed: f64,
+}
 
 /// Times of layers that are known so far.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! Activations that wait in host memory: what crosses the link between forward and backward.
 
-use super::blocks::BlockTimes;
 use super::inputs::TimingInputs;
+use super::layer_times::BlockTimes;
 
 /// Seconds that one micro-batch's saved tensors take to cross the link in one direction: what the layers' operators keep for backward,
 /// or what checkpointed layers take.
