@@ -2,6 +2,9 @@
 // worker, and by the page itself where there are no workers.
 import * as engine from "./headroom-worker.js";
 
+// The stages of crates/xtask/src/first_view.mjs with which the parts begin that most links need, and that end with embedded plans.
+const LINKS = 1;
+const EMBEDDED = 6;
 // Half a frame.
 const TURN = 8;
 // How long what is further down waits for the advice on the first plan; on the largest models that takes seconds.
@@ -19,13 +22,13 @@ const load = async () => {
   await engine.default({ module_or_path: new URL("headroom-worker_bg.wasm", import.meta.url) });
 };
 
-// What is to be there before a message is taken, and comes beside the engine's first part: of a link's plan the parts that most of them
-// need, at once instead of one after the other when they are called; of the default plan its model's program. What did not come is asked
-// for when it is wanted.
+// What is to be there before a message is taken, and comes beside the engine's first part: of the plan of a link or of an embedded one the
+// parts that most of them need, at once instead of one after the other when they are called; of the default plan its model's program. What
+// did not come is asked for when it is wanted.
 export const prepare = async ({ open }) => {
   if (!inWorker || !open) return;
   try {
-    if (open.fragment) return await engine.parts?.common();
+    if (open.fragment) return await engine.parts?.upTo(open.embedded ? EMBEDDED : LINKS);
     const response = await fetch(new URL("programs/qwen3.json", import.meta.url));
     if (response.ok) open.program = await response.text();
   } catch {

@@ -5,13 +5,14 @@ export class Parts {
   #modules = new Map();
   #first;
   #early;
-  #common;
+  #staged;
 
-  // The first `early` parts are those that most readers will need, the first `common` those that the first view of most links does.
-  constructor(urls, early, common) {
+  // The first `early` parts are those that most readers will need; `staged`: how many of them have what is called up to each of the stages
+  // of crates/xtask/src/first_view.mjs.
+  constructor(urls, early, staged) {
     this.#urls = urls;
     this.#early = early;
-    this.#common = common;
+    this.#staged = staged;
   }
 
   // What the first module imports.
@@ -29,9 +30,9 @@ export class Parts {
     await Promise.all(urls.map((_, at) => this.#fetch(at + 1)));
   }
 
-  // The same for what the first view of most links needs.
-  async common() {
-    await Promise.all(this.#urls.slice(0, this.#common).map((_, at) => this.#fetch(at + 1)));
+  // The same for what is called in the first `stages` stages.
+  async upTo(stages) {
+    await Promise.all(this.#urls.slice(0, this.#staged[stages - 1]).map((_, at) => this.#fetch(at + 1)));
   }
 
   async #fetch(part) {

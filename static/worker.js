@@ -2,21 +2,35 @@
 import { prepare, start } from "./answers.js";
 
 const serve = (port) => {
-  const waiting = [];
-  const prepared = [];
-  port.onmessage = ({ data }) => {
-    waiting.push(data);
-    prepared.push(prepare(data));
-  };
   const post = (message) => port.postMessage(message, message.answer ? [message.answer.buffer] : []);
-  start(post).then(
-    async (take) => {
-      await Promise.all(prepared);
-      port.onmessage = ({ data }) => take(data);
-      waiting.forEach(take);
-    },
-    (error) => port.postMessage({ failure: String(error) }),
-  );
+  const fail = (error) => port.postMessage({ failure: String(error) });
+  const waiting = [];
+  let take;
+  // In the order in which they arrived. A view may be opened long after the engine is there: what is prepared for it comes before it all
+  // the same.
+  const goOn = () => {
+    while (take && waiting[0]?.isPrepared) {
+      try {
+        take(waiting.shift().data);
+      } catch (error) {
+        fail(error);
+      }
+    }
+  };
+  port.onmessage = ({ data }) => {
+    const message = { data, isPrepared: !data.open };
+    waiting.push(message);
+    goOn();
+    if (message.isPrepared) return;
+    prepare(data).then(() => {
+      message.isPrepared = true;
+      goOn();
+    });
+  };
+  start(post).then((ready) => {
+    take = ready;
+    goOn();
+  }, fail);
 };
 if ("onconnect" in self) self.onconnect = ({ ports: [port] }) => serve(port);
 else serve(self);

@@ -222,7 +222,7 @@ fn write_split(module: &str, options: &[&str]) -> Result<()> {
         names.push(name);
     }
     if let Some(path) = asked.loader {
-        let text = loader::with_parts(&read_text(path)?, &names, files.early, files.common)?;
+        let text = loader::with_parts(&read_text(path)?, &names, files.early, &files.staged)?;
         write(&folder.join(Path::new(path).file_name().unwrap_or_default()), text.as_bytes())?;
     }
     Ok(())

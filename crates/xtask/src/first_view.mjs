@@ -1,5 +1,5 @@
-// Runs the instrumented engine until the default plan's first view stands, then until those of usual links do, of a reader of Chinese, and all
-// of the page, and writes which functions were called by then, each time in a file; or, of a module marked by stretches, which of those
+// Runs the instrumented engine until the default plan's first view stands, then until those of usual links do, of a reader of Chinese, embedded
+// plans, and all of the page, and writes which functions were called by then, each time in a file; or, of a module marked by stretches, which of those
 // ran for the newcomer: node first_view.mjs LOADER.js INSTRUMENTED.wasm FIRST.txt [STAGE.txt ...]
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -44,8 +44,9 @@ const answer = (view, given) => {
 
 // Opens the page with the plan of `link` until the first view stands. As static/answers.js does it: 0 nothing is left to do, 2 something
 // to show, 3 the first view stands.
-const open = (link, language = "en") => {
-  const view = new engine.Answering("http://localhost/", link, language);
+const open = (link, language = "en", isEmbedded = false) => {
+  const { embedded } = engine.Answering;
+  const view = isEmbedded ? embedded("http://localhost/embed.html", link, language) : new engine.Answering("http://localhost/", link, language);
   view.take(new Uint8Array([0]));
   const given = new Set();
   if (!link) view.give(readFileSync(new URL("../../../static/programs/qwen3.json", import.meta.url), "utf8"));
@@ -66,7 +67,7 @@ if (stages.length === 0) process.exit();
 const LINKS = [
   [
     "v=1&model=Qwen/Qwen3-8B&gpu=rtx-4090&per_device_train_batch_size=2&max_length=4096",
-    "v=1&model=meta-llama/Llama-3.1-8B&gpu=rtx-4090&method=qlora&lora_r=64&gradient_checkpointing=false",
+    "v=1&model=meta-llama%2FLlama-3.1-8B&gpu=rtx-4090&method=qlora&lora_r=64&gradient_checkpointing=false",
     "v=1&model=Qwen/Qwen2.5-0.5B&gpu=a100-80gb&method=full&optim=adamw_8bit&gradient_accumulation_steps=8",
     "v=1&model=meta-llama/Llama-3.2-1B&gpu=t4&method=lora&mixed_precision=fp16&torch_dtype=float16",
   ],
@@ -92,11 +93,27 @@ LINKS.forEach((links, at) => {
 for (const link of ["", ...LINKS.flat()]) open(link, "zh").free();
 write(stages[LINKS.length]);
 
-view.go_on();
-// What a browser measures: charts are drawn for a width.
-const places = ["phases", "comparison", "map", "waterfall"];
-view.take(new Uint8Array([places.length, ...places.flatMap((place) => event(`width ${place}`, "800"))]));
-let turn;
-while ((turn = view.work()) !== 0) if (turn === 2) view.answer(true);
-view.answer(false);
+// What is further down, until nothing is left to do; charts are drawn for a width, which a browser measures: of a wide screen, of a frame in
+// a page of documentation, and of a phone.
+const goOn = (view) => {
+  view.go_on();
+  for (const width of ["800", "640", "330"]) {
+    const places = ["phases", "comparison", "map", "waterfall"];
+    view.take(new Uint8Array([places.length, ...places.flatMap((place) => event(`width ${place}`, width))]));
+    let turn;
+    while ((turn = view.work()) !== 0) if (turn === 2) view.answer(true);
+    view.answer(false);
+  }
+};
+
+// What stands below the verdict of an embedded plan (docs/embedding.md), and what a reader may change there, as the element says it.
+const VIEWS = ["", "&view=comparison", "&view=phases", "&view=map", "&view=table", "&inputs=method%2Cgpu%2Cper_device_train_batch_size"];
+for (const below of VIEWS) {
+  const embedded = open(`${LINKS[0][1]}${below}&lang=en`, "en", true);
+  goOn(embedded);
+  embedded.free();
+}
 write(stages[LINKS.length + 1]);
+
+goOn(view);
+write(stages[LINKS.length + 2]);

@@ -16,8 +16,8 @@ use crate::setup::{TARGET, Toolbox};
 /// The engine's module, as Trunk names it.
 const ENGINE: &str = "headroom-worker";
 
-/// What is called by the first views of four kinds of links, by a reader of Chinese, and by the whole page.
-const STAGES: usize = 6;
+/// What is called by the first views of four kinds of links, by a reader of Chinese, by embedded plans, and by the whole page.
+const STAGES: usize = 7;
 
 /// Splits the engine of the site in `dist`.
 pub(crate) fn split(toolbox: &Toolbox, dist: &Path) -> Result<()> {

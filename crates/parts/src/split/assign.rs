@@ -37,8 +37,8 @@ pub(crate) struct Assignment {
     pub(crate) functions: Vec<Vec<u32>>,
     /// How many parts come before those that stand apart.
     pub(crate) early: usize,
-    /// How many parts the first stage has: they come before all others.
-    pub(crate) common: usize,
+    /// How many parts there are up to each stage, its own included: they come before all others, in the order of the stages.
+    pub(crate) staged: Vec<usize>,
 }
 
 pub(crate) fn assign(module: &Module<'_>, references: &References, wanted: &Wanted) -> Result<Assignment> {
@@ -56,7 +56,7 @@ pub(crate) fn assign(module: &Module<'_>, references: &References, wanted: &Want
     }
     let apart = apart(module, references, &rooms, &placed, &wanted.apart);
     let rest: BTreeSet<u32> = all.difference(&apart).copied().collect();
-    let (mut early, mut common) = (0, None);
+    let (mut early, mut staged) = (0, Vec::new());
     placed = first;
     for stage in wanted.stages.iter().chain([&rest, &all]) {
         early = functions.len() - 1;
@@ -69,10 +69,10 @@ pub(crate) fn assign(module: &Module<'_>, references: &References, wanted: &Want
             }
             functions.push(part);
         }
-        common.get_or_insert(functions.len() - 1);
+        staged.push(functions.len() - 1);
     }
-    let common = common.filter(|_| !wanted.stages.is_empty()).unwrap_or_default();
-    Ok(Assignment { home, functions, early, common })
+    staged.truncate(wanted.stages.len());
+    Ok(Assignment { home, functions, early, staged })
 }
 
 /// Of what is not in `placed` the functions of these crates and rooms, with those that nothing else calls.

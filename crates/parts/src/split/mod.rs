@@ -38,8 +38,8 @@ pub struct Files {
     pub parts: Vec<Vec<u8>>,
     /// How many of them come before those that stand apart.
     pub early: usize,
-    /// How many of them, from number 1, the first stage has.
-    pub common: usize,
+    /// How many of them, from number 1, there are up to each stage, its own included.
+    pub staged: Vec<usize>,
     /// The same for the same module split in the same way: parts of one build do not fit the first module of another.
     pub fingerprint: u64,
 }
@@ -94,6 +94,7 @@ pub fn split(bytes: &[u8], wanted: &Wanted) -> Result<Files> {
     let split = Split { module: &module, references, assignment, layout, data, names: wanted.names };
     let numbers = 1..split.assignment.functions.len() as u32;
     let parts = numbers.map(|number| part::write(&split, number, &mut shared)).collect::<Result<Vec<_>>>()?;
-    let Assignment { early, common, .. } = split.assignment;
-    Ok(Files { first: first::write(&split, &shared)?, parts, early, common, fingerprint })
+    let first = first::write(&split, &shared)?;
+    let Assignment { early, staged, .. } = split.assignment;
+    Ok(Files { first, parts, early, staged, fingerprint })
 }

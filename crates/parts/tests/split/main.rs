@@ -83,7 +83,7 @@ fn a_stage_has_parts_of_its_own() {
     let stage = BTreeSet::from([2]);
     let wanted = Wanted { stages: vec![stage], largest: 100_000, ..Wanted::default() };
     let files = split(&bytes, &wanted).unwrap();
-    assert_eq!((files.parts.len(), files.early, files.common), (2, 2, 1));
+    assert_eq!((files.parts.len(), files.early, files.staged), (2, 2, vec![1]));
     let loaded = |calls| answers(&files.first, &files.parts, calls).1;
     assert_eq!(loaded(&[("even", &[6])]), [2]);
     assert_eq!(loaded(&[("factorial", &[6])]), [1, 2]);
