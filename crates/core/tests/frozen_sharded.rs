@@ -71,6 +71,8 @@ fn what_is_not_freed_after_forward_is_there_when_the_next_step_begins() {
 
 #[test]
 fn a_loop_of_ones_own_has_the_measured_peak() {
+    // The logits' gradient is there before the root is gathered again: their loss is computed outside the model.
+    assert_within(&own_loop("fsdp2", true), 649_796_608, 0.001);
     assert_within(&own_loop("fsdp2", false), 855_081_984, 0.001);
     assert_within(&own_loop("fsdp1", false), 855_183_360, 0.001);
     assert_within(&own_loop("fsdp1", true), 779_661_312, 0.01);

@@ -247,6 +247,12 @@ impl ForwardContext {
         tensor
     }
 
+    /// What the model's own forward gives to a loss outside it, as its hooks hand it over.
+    pub(in crate::memory) fn give(&self, output: Tensor) -> Tensor {
+        let groups = self.groups.as_ref().filter(|_| self.training);
+        groups.map_or_else(|| output.clone(), |groups| groups.give(&output))
+    }
+
     /// The model's own forward ends where what it gives is read outside it: with it autocast's region, and what FSDP's hooks
     /// hold for overlap.
     pub(in crate::memory) fn leave_forward(&self) {

@@ -3,7 +3,7 @@
 
 use super::super::autograd::{Call, ElementType, LayerTag, NO_LAYER, Sym, Tape, Tensor, custom};
 use super::super::parameter::{Parameter, Parameters, Trainable};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::rc::Rc;
 
@@ -18,6 +18,8 @@ pub(in crate::memory) struct Groups {
     tail_has_norm: bool,
     /// Inputs of layers and their gradients, where hooks hold them to the end of backward.
     held: Option<Held>,
+    /// What the model gave back is read by a loss outside it: the root waits for its gradient.
+    root_waits: Cell<bool>,
 }
 
 /// What hooks of layers hold to the end of backward.
@@ -122,13 +124,14 @@ impl Groups {
         tail_has_norm: bool,
         by: impl Collectives + 'static,
     ) -> Rc<Self> {
-        Rc::new(Self { tape: Rc::clone(tape), places, collectives: Box::new(by), tail_has_norm, held: None })
+        let root_waits = Cell::new(false);
+        Rc::new(Self { tape: Rc::clone(tape), places, collectives: Box::new(by), tail_has_norm, held: None, root_waits })
     }
 
     /// The same, whose hooks hold the input of each layer and its gradient to the end of backward.
     pub(super) fn holding_inputs(tape: &Rc<Tape>, places: Vec<Place>, by: impl Collectives + 'static) -> Rc<Self> {
         let (tape, collectives, held) = (Rc::clone(tape), Box::new(by), Some(Held::default()));
-        Rc::new(Self { tape, places, collectives, tail_has_norm: false, held })
+        Rc::new(Self { tape, places, collectives, tail_has_norm: false, held, root_waits: Cell::new(false) })
     }
 
     fn find(&self, place: impl Fn(&Place) -> bool) -> Option<usize> {
@@ -163,9 +166,24 @@ impl Groups {
         self.tape.enter_layer(outside);
     }
 
+    /// What the model gives back to a loss outside it. The root's hook stands on it, not on the loss (`_register_pre_backward_hook` of
+    /// torch/distributed/fsdp/_fully_shard/_fsdp_state.py, `_register_pre_backward_hooks` of fsdp/_runtime_utils.py): its parameters
+    /// are gathered when that has its gradient.
+    pub(in crate::memory) fn give(self: &Rc<Self>, output: &Tensor) -> Tensor {
+        let Some(root) = self.root() else { return output.clone() };
+        self.root_waits.set(true);
+        let hooks = Rc::clone(self);
+        self.pass(output, move || {
+            if hooks.root_waits.replace(false) {
+                hooks.collectives.before_backward(root);
+            }
+        })
+    }
+
     /// The loss has its gradient.
     pub(in crate::memory) fn begin_backward(&self) {
-        self.root().into_iter().for_each(|group| self.collectives.before_backward(group));
+        let root = self.root().filter(|_| !self.root_waits.get());
+        root.into_iter().for_each(|group| self.collectives.before_backward(group));
     }
 
     /// Backward has run. Gives back the reduced gradients.

@@ -16,7 +16,7 @@ pub(super) fn of_sequences(actor: &Actor, context: &Rc<ForwardContext>, fp32: bo
         // liger-kernel chunked_loss/fused_linear_preference.py: one pair a chunk.
         return chunked_loss(context, &actor.weights, &hidden, Some(context.length.saturating_mul(2)));
     }
-    let mut logits = logits(context, &actor.job.model, &actor.weights, &hidden)?;
+    let mut logits = context.give(logits(context, &actor.job.model, &actor.weights, &hidden)?);
     drop(hidden);
     context.leave_forward();
     if fp32 {
@@ -29,7 +29,7 @@ pub(super) fn of_sequences(actor: &Actor, context: &Rc<ForwardContext>, fp32: bo
 pub(super) fn of_sequences_and_logits(actor: &Actor, context: &Rc<ForwardContext>) -> Option<(Tensor, Tensor)> {
     let hidden = mark_backward(context, &actor.hidden(context)?);
     enter_loss(context);
-    let half = logits(context, &actor.job.model, &actor.weights, &hidden)?;
+    let half = context.give(logits(context, &actor.job.model, &actor.weights, &hidden)?);
     drop(hidden);
     context.leave_forward();
     let logits = cast(&half, ElementType::F32, context.label(Term::LogitsFp32, ""));
@@ -77,7 +77,7 @@ pub(super) fn of_answers(
         // liger-kernel chunked_loss/grpo_loss.py: one sequence a chunk.
         return chunked_loss(context, &actor.weights, &read, Some(kept));
     }
-    let all = logits(context, &actor.job.model, &actor.weights, &read)?;
+    let all = context.give(logits(context, &actor.job.model, &actor.weights, &read)?);
     drop(read);
     context.leave_forward();
     let vocab = Dim::new(Sym::V, all.shape().width());

@@ -58,6 +58,7 @@ fn fused(actor: &Actor, context: &Rc<ForwardContext>, reports: Reports) -> Optio
     };
     let PerToken { log_probs, others } = fused_lm_head(context, &actor.weights, hidden, head)?;
     context.leave_forward();
+    let log_probs = context.give(log_probs);
     let sums = sum(context, &log_probs);
     let outputs = others.into_iter().chain([log_probs, labels]).collect();
     Some(Scored { sums, logits: None, chosen_loss: None, outputs })
@@ -79,6 +80,7 @@ fn selected(actor: &Actor, context: &Rc<ForwardContext>, how: AnswerLogits) -> O
     } else {
         narrow.clone()
     };
+    let outputs = context.give(outputs);
     let hidden_states = output_hidden_states(actor, context);
     drop(narrow);
     let chosen = actor.job.chosen_loss();

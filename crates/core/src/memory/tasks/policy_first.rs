@@ -169,6 +169,7 @@ fn of_rolled_labels(actor: &Actor, context: &Rc<ForwardContext>) -> Option<Tenso
     if actor.job.upcasts_outputs() {
         all = cast(&all, ElementType::F32, context.label(Term::LogitsFp32, ""));
     }
+    let all = context.give(all);
     let length = all.shape().rows().elements() / context.batch.max(1);
     let per_token = dims(&[(Sym::B, context.batch), (Sym::S, length)]);
     let label = context.label(Term::LogProbabilities, "means");

@@ -35,6 +35,7 @@ pub(super) fn trl_answers(
     if job.upcasts_outputs() {
         all = cast(&all, ElementType::F32, context.label(Term::LogitsFp32, ""));
     }
+    let all = context.give(all);
     drop(before);
     let vocab = Dim::new(Sym::V, all.shape().width());
     let answers = dims(&[(Sym::B, context.batch), (Sym::C, completion)]).with(vocab);
@@ -83,7 +84,7 @@ fn fused(
     context.leave_forward();
     // `log_probs[:, -C:]`, and a `torch.cat` of the one batch.
     let answers = dims(&[(Sym::B, context.batch), (Sym::C, completion)]);
-    Some(slice(context, &scored.log_probs, answers))
+    Some(slice(context, &context.give(scored.log_probs), answers))
 }
 
 /// `hidden_states[:, -(C+1):]` (`logits_to_keep`), which the head's matmul copies as it is no longer one block.
