@@ -125,7 +125,14 @@ impl Groups {
         by: impl Collectives + 'static,
     ) -> Rc<Self> {
         let root_waits = Cell::new(false);
-        Rc::new(Self { tape: Rc::clone(tape), places, collectives: Box::new(by), tail_has_norm, held: None, root_waits })
+        Rc::new(Self {
+            tape: Rc::clone(tape),
+            places,
+            collectives: Box::new(by),
+            tail_has_norm,
+            held: None,
+            root_waits,
+        })
     }
 
     /// The same, whose hooks hold the input of each layer and its gradient to the end of backward.
