@@ -177,8 +177,10 @@ fn what_was_not_compared_with_anything_is_refused_by_name() {
         problems => panic!("{problems:?}"),
     };
     let images = || "images.per_sample".to_owned();
-    assert_eq!(contradicts(json!({"attn_implementation": "eager"})), (images(), "attn_implementation".to_owned()));
-    assert_eq!(contradicts(json!({"num_gpus": 8, "zero_stage": 3})), (images(), "num_gpus".to_owned()));
+    assert_eq!(contradicts(json!({"attn_implementation": "eager"})), ("attn_implementation".to_owned(), images()));
+    // Its flat tensors have frozen parts and parts that train.
+    let fsdp1 = json!({"num_gpus": 8, "zero_stage": 3, "distributed": {"framework": "fsdp1"}});
+    assert_eq!(contradicts(fsdp1), ("distributed.framework".to_owned(), "freeze".to_owned()));
     assert_eq!(contradicts(json!({"model": "Qwen/Qwen3-4B"})), (images(), "model".to_owned()));
     let problems = refused(FROZEN, json!({"freeze": ["tower"]}));
     assert!(

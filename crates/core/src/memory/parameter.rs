@@ -1,6 +1,6 @@
 //! Parameters: the tensors that sharding, gradients and optimizer go by, whatever module they belong to.
 
-use super::autograd::{ElementType, GradSource, LayerTag, Leaf, Stream, Sym, Tape, Tensor, dims};
+use super::autograd::{ElementType, GradSource, LayerTag, Leaf, NO_LAYER, Stream, Sym, Tape, Tensor, dims};
 use super::term::Term;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -12,6 +12,8 @@ pub(super) struct Trainable {
     pub(super) tag: LayerTag,
     pub(super) name: Rc<str>,
     pub(super) adapter: bool,
+    /// It runs with a layer and belongs to a module outside it.
+    pub(super) outside_layer: bool,
 }
 
 /// A tensor of parameters, trained or not.
@@ -24,12 +26,19 @@ pub(super) struct Parameter {
     pub(super) token_embedding: bool,
     /// Its dtype, where that is not the other weights': packed 4-bit numbers, fp32 adapters on a 16-bit base.
     pub(super) apart: Option<ElementType>,
+    /// It runs with a layer and belongs to a module outside it: what a model runs between its layers.
+    pub(super) outside_layer: bool,
 }
 
 impl Parameter {
     /// `tensor`, the parameter `name` of the layer `tag`.
     pub(super) fn new(tensor: Tensor, name: &str, tag: LayerTag) -> Self {
-        Self { tensor, tag, name: Rc::from(name), token_embedding: false, apart: None }
+        Self { tensor, tag, name: Rc::from(name), token_embedding: false, apart: None, outside_layer: false }
+    }
+
+    /// Whether it is of a layer's own module.
+    pub(super) fn is_in_layer(&self) -> bool {
+        self.tag != NO_LAYER && !self.outside_layer
     }
 
     /// Elements of the tensor.
@@ -55,6 +64,11 @@ impl Trainable {
     /// Whether weight decay shrinks it.
     pub(super) fn decays(&self) -> bool {
         decays(&self.tensor)
+    }
+
+    /// Whether it is of a layer's own module.
+    pub(super) fn is_in_layer(&self) -> bool {
+        self.tag != NO_LAYER && !self.outside_layer
     }
 
     /// Elements of the tensor.

@@ -22,8 +22,8 @@ pub(crate) fn contradictions(plan: &Plan, model: &Model, gpu: &Gpu, fuses_lm_hea
     problems
 }
 
-/// Images want a model whose tower was recorded. How a tower is sharded, and how a policy generates from images, was not
-/// compared with anything.
+/// Images want a model whose tower was recorded. How a policy generates from images was not compared with anything, nor were FSDP1's flat
+/// tensors of which a part is frozen.
 fn images(plan: &Plan, model: &Model) -> Option<Problem> {
     plan.images.per_sample?;
     if model.vision.is_none() {
@@ -32,13 +32,15 @@ fn images(plan: &Plan, model: &Model) -> Option<Problem> {
     if model.vision.as_ref().is_some_and(|vision| !vision.runs_eager)
         && plan.attn_implementation == AttnImplementation::Eager
     {
-        return contradiction("images.per_sample", "attn_implementation", "sdpa");
+        return contradiction("attn_implementation", "images.per_sample", "sdpa");
     }
-    let shards = plan.distributed.framework.is_fsdp() || plan.zero_stage == 3;
+    let is_flat = plan.distributed.framework == Framework::Fsdp1 && plan.num_gpus > 1;
     match plan.task {
-        Task::Sft if shards && plan.num_gpus > 1 => contradiction("images.per_sample", "num_gpus", "1"),
+        Task::Sft if is_flat && plan.method == Method::Full && !plan.freeze.is_empty() => {
+            contradiction("distributed.framework", "freeze", "fsdp2")
+        }
         Task::Sft => None,
-        _ => contradiction("images.per_sample", "task", "sft"),
+        _ => contradiction("task", "images.per_sample", "sft"),
     }
 }
 

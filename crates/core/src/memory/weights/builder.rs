@@ -2,7 +2,7 @@
 
 use super::model::{Counts, Holder};
 use super::modules::{NormWeights, Projection};
-use crate::job::Job;
+use crate::job::{Job, Scheme};
 use crate::memory::autograd::{ElementType, Label, LayerTag, Shape, Sym, Tape, Tensor, dims};
 use crate::memory::parameter::{Parameter, Trainable};
 use crate::memory::precision::element_type;
@@ -91,8 +91,15 @@ impl<'a> Builder<'a> {
     /// dtype of parameters that are not quantised.
     pub(super) fn element(&self) -> ElementType {
         let numerics = &self.job.numerics;
+        let sharding = &self.job.sharding;
+        // What a full fine-tuning freezes is not upcast (accelerate utils/fsdp_utils.py `fsdp2_prepare_model`: `param.requires_grad`).
+        let stays = sharding.accelerate.is_some() && sharding.scheme == Scheme::Fsdp2 && self.job.freezes(self.part);
         // A frozen copy is not prepared for training.
-        element_type(if self.holder.frozen { numerics.frozen } else { numerics.unquantized })
+        element_type(match (self.holder.frozen, stays) {
+            (true, _) => numerics.frozen,
+            (false, true) => sharding.frozen_dtype,
+            (false, false) => numerics.unquantized,
+        })
     }
 
     /// dtype of the parameter of the module `name`, which is not quantised and counts as `term`.
@@ -190,7 +197,7 @@ impl<'a> Builder<'a> {
         self.built.counts.trainable = self.built.counts.trainable.saturating_add(elements);
         let prefix = self.holder.prefix;
         let name = if prefix.is_empty() { Rc::from(name) } else { Rc::from(format!("{prefix}.{name}")) };
-        self.built.trainable.push(Trainable { tensor: leaf.clone(), tag, name, adapter });
+        self.built.trainable.push(Trainable { tensor: leaf.clone(), tag, name, adapter, outside_layer: false });
         leaf
     }
 

@@ -98,6 +98,8 @@ impl LoadedModel {
             last_norm: self
                 .last_norm
                 .iter()
+                // `_find_final_norm` looks among the children of the base model; of one that has a tower, the text is one of them.
+                .filter(|norm| !norm.name.contains('.'))
                 .flat_map(|norm| norm.weight.iter().chain(&norm.bias))
                 .map(Tensor::storage_address)
                 .collect(),

@@ -41,12 +41,17 @@ impl Builder<'_> {
             }
             let module = modules.iter().find(|module| module.name == owner.name);
             self.part = module.map(|module| module.part).unwrap_or_default();
-            let before = self.built.trainable.len();
+            let (before, known) = (self.built.trainable.len(), self.built.parameters.len());
             let owned = self.owner(owner, module, (of, &sizes, layer), place);
             // Those of an indexer that ranks keys under `torch.no_grad` (modeling_deepseek_v32.py `DeepseekV32Indexer.forward`).
             let is_unreached = owner.parameters.iter().any(|parameter| parameter.is_unreached);
             if is_unreached || self.part == ModelPart::AudioTower || self.bypasses_adapters(of, part, i) {
                 self.leave_untouched(before);
+            }
+            if matches!(part, Part::Layer(layer) if of.program.layers.get(layer).is_some_and(|block| block.is_outside(i)))
+            {
+                self.built.parameters.iter_mut().skip(known).for_each(|one| one.outside_layer = true);
+                self.built.trainable.iter_mut().skip(before).for_each(|one| one.outside_layer = true);
             }
             block.owners.push(owned);
         }

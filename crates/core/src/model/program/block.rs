@@ -371,6 +371,16 @@ impl Block {
         self.fused.takes.iter().any(|name| name == CAUSAL_MASK || name == SLIDING_MASK)
     }
 
+    /// Whether a module, by its number, runs before the layer and not in it: the model's own, called between two layers.
+    pub(crate) fn is_outside(&self, module: usize) -> bool {
+        let is_of = |op: &&Op| {
+            op.module == Some(module)
+                || op.inputs.iter().any(|one| matches!(one, Value::Parameter(of, _) if *of == module))
+        };
+        let calls = |ops: &[Op]| Code::flat(ops.iter().rev()).iter().any(is_of);
+        calls(&self.fused.pre) && !calls(&self.fused.ops)
+    }
+
     /// The code that runs by `way`.
     pub(crate) fn code(&self, way: Way) -> &Code {
         let (wide, narrow) = match (self.with_kernels(way), way.is_eager) {

@@ -94,12 +94,12 @@ pub(super) fn of<'a>(sharding: &Sharding, parameters: &Parameters<'a>) -> Vec<Un
         |one: &Parameter| matrices.iter().any(|other| other.tensor.storage_address() == one.tensor.storage_address());
     let mut found: Vec<Members<'a>> = Vec::new();
     for layer in &parameters.layers {
-        let own = |one: &Parameter| one.tag != NO_LAYER && one.tag.index == layer.index;
+        let own = |one: &Parameter| one.is_in_layer() && one.tag.index == layer.index;
         found.extend(matrices.iter().filter(|one| own(one)).map(alone));
         found.push(members(parameters, Place::Layer(*layer), |one| own(one) && !is_alone(one)));
     }
-    found.extend(matrices.iter().filter(|one| one.tag == NO_LAYER).map(alone));
-    found.push(members(parameters, Place::Root, |one| one.tag == NO_LAYER && !is_alone(one)));
+    found.extend(matrices.iter().filter(|one| !one.is_in_layer()).map(alone));
+    found.push(members(parameters, Place::Root, |one| !one.is_in_layer() && !is_alone(one)));
     found.into_iter().filter(|members| !members.parameters.is_empty()).map(|members| unit(sharding, members)).collect()
 }
 
@@ -125,7 +125,7 @@ pub(super) fn updated(sharding: &Sharding, trainable: &[Trainable]) -> Vec<u64> 
     let together =
         |(_, one): &Numbered<'_>, (_, other): &Numbered<'_>| !one.adapter && !other.adapter && one.tag == other.tag;
     let (outside, inside): (Vec<Numbered<'_>>, Vec<Numbered<'_>>) =
-        trainable.iter().enumerate().partition(|(_, one)| one.tag == NO_LAYER);
+        trainable.iter().enumerate().partition(|(_, one)| !one.is_in_layer());
     let parts = |of: &[Numbered<'_>]| {
         let layout = Layout::of(of.iter().map(|(_, one)| one.elements()), element, sharding.ranks);
         let numbers = of.iter().map(|(number, _)| *number);

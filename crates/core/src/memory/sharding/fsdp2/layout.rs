@@ -1,6 +1,6 @@
 //! Which parameters FSDP2 gathers together.
 
-use super::super::super::autograd::{LayerTag, NO_LAYER};
+use super::super::super::autograd::LayerTag;
 use super::super::super::parameter::{Parameter, Parameters};
 use super::super::groups::{Members, Place, members};
 use crate::job::{Accelerate, Sharding};
@@ -18,7 +18,7 @@ pub(super) fn groups<'a>(sharding: &Sharding, parameters: &Parameters<'a>) -> Ve
         groups.push((members(parameters, Place::Embedding, in_embedding), reshard));
     }
     groups.extend(layers(parameters).map(|layer| (layer, reshard)));
-    let root = |one: &Parameter| !in_layer(one) && !in_embedding(one);
+    let root = |one: &Parameter| !one.is_in_layer() && !in_embedding(one);
     groups.push((members(parameters, Place::Root, root), reshard));
     groups
 }
@@ -46,7 +46,7 @@ fn with_ends<'a>(sharding: &Sharding, parameters: &Parameters<'a>) -> Vec<(Membe
     }
     groups.extend(layers(parameters).map(|layer| (layer, reshard)));
     groups.push((members(parameters, Place::Tail { shared }, in_tail), false));
-    let root = |one: &Parameter| !in_layer(one) && !in_embedding(one) && !in_tail(one);
+    let root = |one: &Parameter| !one.is_in_layer() && !in_embedding(one) && !in_tail(one);
     groups.push((members(parameters, Place::Root, root), false));
     groups.retain(|(members, _)| !members.parameters.is_empty());
     groups
@@ -58,12 +58,8 @@ pub(super) fn tail_has_norm(parameters: &Parameters<'_>) -> bool {
     !parameters.trainable.iter().any(|one| one.adapter)
 }
 
-fn in_layer(one: &Parameter) -> bool {
-    one.tag != NO_LAYER
-}
-
 fn layers<'a, 'b: 'a>(parameters: &'a Parameters<'b>) -> impl Iterator<Item = Members<'b>> + 'a {
-    let layer =
-        |tag: LayerTag| members(parameters, Place::Layer(tag), move |one| one.tag.index == tag.index && in_layer(one));
+    let own = |tag: LayerTag| move |one: &Parameter| one.tag.index == tag.index && one.is_in_layer();
+    let layer = move |tag: LayerTag| members(parameters, Place::Layer(tag), own(tag));
     parameters.layers.iter().map(move |tag| layer(*tag))
 }
