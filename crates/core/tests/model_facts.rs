@@ -2,36 +2,26 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use headroom_core::model::{Activation, FeedForward, Layer, Model, NormKind, Residual};
+use headroom_core::model::{Activation, FeedForward, Layer, Model};
 use serde_json::{Value, json};
 
 fn read(config: &Value) -> Model {
     Model::from_config("test", config).unwrap_or_else(|error| panic!("{config}: {error}"))
 }
 
-/// Norm, arrangement, activation and rotated dimensions of each class's first layer, read in its code.
+/// Activation of each class's first layer, read in its program.
 #[test]
 fn classes_compute_what_their_code_computes() {
-    use Activation::Fused;
-    use NormKind::RmsNorm;
-    use Residual::PreNorm;
-    let cases = [
-        ("llama", RmsNorm, PreNorm, Fused, 128),
-        ("mistral", RmsNorm, PreNorm, Fused, 128),
-        ("qwen2", RmsNorm, PreNorm, Fused, 128),
-        ("qwen2_moe", RmsNorm, PreNorm, Fused, 128),
-        ("qwen3", RmsNorm, PreNorm, Fused, 128),
-        ("qwen3_moe", RmsNorm, PreNorm, Fused, 64),
-    ];
-    for (model_type, norm, residual, activation, rotary_dim) in cases {
+    use Activation::{Fused, GeluNew, Relu, SquaredRelu};
+    for (model_type, activation) in
+        [("llama", Fused), ("qwen2_moe", Fused), ("gpt2", GeluNew), ("opt", Relu), ("nemotron", SquaredRelu)]
+    {
         let model = read(&json!({"model_type": model_type}));
-        let layer = &model.layers[0].layer;
-        let mlp = match &layer.feed_forward {
-            FeedForward::Dense(mlp) => *mlp,
-            FeedForward::Experts(experts) => experts.expert,
+        let read = match &model.layers[0].layer.feed_forward {
+            FeedForward::Dense(mlp) => mlp.activation,
+            FeedForward::Experts(experts) => experts.expert.activation,
         };
-        let facts = (layer.norm, layer.residual, mlp.activation, layer.attention.rotary_dim);
-        assert_eq!(facts, (norm, residual, activation, rotary_dim), "{model_type}");
+        assert_eq!(read, activation, "{model_type}");
     }
 }
 
@@ -96,8 +86,9 @@ fn sparse_layers_follow_the_pattern_of_the_class() {
 fn marks_that_few_classes_have() {
     let model = |model_type: &str| read(&json!({"model_type": model_type}));
     assert!(model("gemma2").final_logit_softcapping && !model("gemma3_text").final_logit_softcapping);
+    assert!(model("cohere").scales_logits);
     let llama = model("llama");
-    assert!(!llama.scales_embeddings && !llama.scales_logits && !llama.final_logit_softcapping);
+    assert!(!llama.scales_logits && !llama.final_logit_softcapping);
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use headroom_core::memory::Fit;
-use headroom_core::plan::TrainerName;
+use headroom_core::model::ModelKind;
+use headroom_core::plan::{Task, TrainerName};
 
 use crate::compare::{Compared, Row};
 use crate::kept::Kept;
@@ -17,6 +18,14 @@ pub enum Scope {
     Single,
     /// Steps of embedding models and rerankers on one GPU, counted by PyTorch's caching allocator.
     Embedding,
+    /// Steps of recorded classes' decoders on text, counted by PyTorch's caching allocator.
+    Recorded,
+    /// The same of models that see images, with a tower that trains or is adapted.
+    TowerTrained,
+    /// The same, with a tower that does not.
+    TowerFrozen,
+    /// Steps of recorded encoders and encoder-decoders, counted by PyTorch's caching allocator.
+    Encoder,
     /// Steps of shipped trainers on one GPU, entered as a person would.
     Trainer,
     /// The same, one rank of several.
@@ -41,6 +50,10 @@ impl Scope {
         match self {
             Self::Single => "one GPU, counted by the allocator",
             Self::Embedding => "embedding models and rerankers, counted by the allocator",
+            Self::Recorded => "recorded classes, text",
+            Self::TowerTrained => "vision-language, tower trained",
+            Self::TowerFrozen => "vision-language, tower frozen",
+            Self::Encoder => "recorded encoders and encoder-decoders",
             Self::Trainer => "shipped trainers on one GPU, as entered",
             Self::TrainerSharded => "shipped trainers, one rank of several",
             Self::Searched => "smallest device on which the step runs",
@@ -58,14 +71,17 @@ impl Scope {
         let is_searched = compared.row("required").is_some();
         let is_sharded = !on_gpu && compared.job.plan().num_gpus > 1;
         let is_shipped = !on_gpu && !is_searched && compared.job.plan().trainer.name != TrainerName::Custom;
-        // The terminal gives the path as it was typed.
-        let is_of = |name: &str| Path::new(&compared.case.file).file_stem().is_some_and(|stem| stem == name);
-        let is_published = is_of(PUBLISHED);
+        let is_published = is_of(compared, PUBLISHED);
+        let is_recorded = is_of(compared, RECORDED);
+        let is_embedding = is_of(compared, EMBEDDING) || is_recorded && compared.job.plan().task == Task::Embedding;
         match self {
             Self::All => true,
             Self::Published => is_published,
-            Self::Embedding => is_of(EMBEDDING),
-            _ if is_published || is_of(EMBEDDING) => false,
+            Self::Embedding => is_embedding,
+            Self::Recorded | Self::TowerTrained | Self::TowerFrozen | Self::Encoder => {
+                is_recorded && !is_embedding && self == Self::of_recorded(compared)
+            }
+            _ if is_published || is_recorded || is_embedding => false,
             Self::Trainer => is_shipped && !is_sharded,
             Self::TrainerSharded => is_shipped && is_sharded,
             Self::Single | Self::Sharded if is_shipped => false,
@@ -77,6 +93,20 @@ impl Scope {
             Self::Searched => is_searched && !is_sharded,
         }
     }
+
+    /// Of a recorded class's step: what kind of model it is, and what becomes of its tower.
+    fn of_recorded(compared: &Compared) -> Self {
+        let plan = compared.job.plan();
+        if compared.job.model().kind != ModelKind::Decoder {
+            Self::Encoder
+        } else if plan.images.per_sample.is_none() {
+            Self::Recorded
+        } else if plan.freeze.iter().any(|part| part == "vision_tower") {
+            Self::TowerFrozen
+        } else {
+            Self::TowerTrained
+        }
+    }
 }
 
 /// File of the cases that others published.
@@ -84,6 +114,14 @@ const PUBLISHED: &str = "published";
 
 /// File of the steps of embedding models and rerankers.
 const EMBEDDING: &str = "embedding";
+
+/// File of the steps of recorded classes.
+pub(crate) const RECORDED: &str = "measured";
+
+/// Whether a case stands in the file called `name`; the terminal gives the path as it was typed.
+pub(crate) fn is_of(compared: &Compared, name: &str) -> bool {
+    Path::new(&compared.case.file).file_stem().is_some_and(|stem| stem == name)
+}
 
 /// What of the cases a bar is about. Shares, 0.01 = 1 %.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,6 +134,8 @@ pub enum Figure {
     WorstUnder,
     /// Largest |error|.
     Largest,
+    /// Share of the cases that are not estimated.
+    Refused,
     /// Share of the cases whose band holds the measured figure.
     Coverage,
     /// Median width of that band over the measured figure.
@@ -114,6 +154,7 @@ impl Figure {
             Self::P95 => "95th percentile",
             Self::WorstUnder => "worst under-estimate",
             Self::Largest => "largest error",
+            Self::Refused => "not estimated",
             Self::Coverage => "covered by the band",
             Self::Width => "median width of the band",
             Self::TooSmallFits => "a GPU 1 % too small is told \"fits\"",
@@ -155,6 +196,10 @@ impl Bar {
 
     /// What it comes to over `kept`; `None` when no case has it.
     pub fn value(&self, kept: &Kept) -> Option<f64> {
+        if self.figure == Figure::Refused {
+            let all = kept.compared.len() + kept.failed.len();
+            return (all > 0).then(|| kept.failed.len() as f64 / all as f64);
+        }
         let cases: Vec<&Compared> = kept.compared.iter().filter(|case| self.scope.has(case)).collect();
         let rows: Vec<&Row> = cases.iter().filter_map(|case| case.row(self.metric)).collect();
         if rows.is_empty() {
@@ -168,6 +213,8 @@ impl Bar {
             Figure::Median => stats().median_abs,
             Figure::P95 => stats().p95_abs,
             Figure::WorstUnder => stats().worst_under.map_or(0.0, |(error, _)| error),
+            // Answered above: a case that is not estimated has no row.
+            Figure::Refused => return None,
             Figure::Largest => rows.iter().map(|row| row.error().abs()).fold(0.0, f64::max),
             Figure::Coverage if self.scope == Scope::Gpu => {
                 let held = |case: &&Compared| Some(holds(&case.estimate.peak.band, case.row(self.metric)?.measured));
@@ -203,7 +250,7 @@ fn share(answers: impl Iterator<Item = bool>) -> f64 {
 }
 
 /// Every bar, and the only place that knows their limits.
-pub const BARS: [Bar; 50] = [
+pub const BARS: [Bar; 69] = [
     bar(Scope::Single, "allocated", Figure::Median, 0.005),
     bar(Scope::Single, "allocated", Figure::P95, 0.02),
     bar(Scope::Single, "allocated", Figure::WorstUnder, -0.02),
@@ -223,6 +270,24 @@ pub const BARS: [Bar; 50] = [
     bar(Scope::Embedding, "allocated", Figure::WorstUnder, -0.002),
     bar(Scope::Embedding, "reserved", Figure::Median, 0.02),
     bar(Scope::Embedding, "reserved", Figure::P95, 0.10),
+    bar(Scope::Recorded, "allocated", Figure::Median, 0.001),
+    bar(Scope::Recorded, "allocated", Figure::P95, 0.01),
+    bar(Scope::Recorded, "allocated", Figure::WorstUnder, -0.015),
+    bar(Scope::Recorded, "reserved", Figure::Median, 0.02),
+    bar(Scope::Recorded, "reserved", Figure::P95, 0.10),
+    bar(Scope::TowerTrained, "allocated", Figure::Median, 0.005),
+    bar(Scope::TowerTrained, "allocated", Figure::WorstUnder, -0.03),
+    bar(Scope::TowerTrained, "reserved", Figure::Median, 0.02),
+    bar(Scope::TowerTrained, "reserved", Figure::P95, 0.10),
+    bar(Scope::TowerFrozen, "allocated", Figure::Median, 0.005),
+    bar(Scope::TowerFrozen, "allocated", Figure::WorstUnder, -0.03),
+    bar(Scope::TowerFrozen, "reserved", Figure::Median, 0.02),
+    bar(Scope::TowerFrozen, "reserved", Figure::P95, 0.10),
+    bar(Scope::Encoder, "allocated", Figure::Median, 0.005),
+    bar(Scope::Encoder, "allocated", Figure::P95, 0.01),
+    bar(Scope::Encoder, "allocated", Figure::WorstUnder, -0.015),
+    bar(Scope::Encoder, "reserved", Figure::Median, 0.02),
+    bar(Scope::Encoder, "reserved", Figure::P95, 0.10),
     bar(Scope::Trainer, "allocated", Figure::Median, 0.001),
     bar(Scope::Trainer, "allocated", Figure::P95, 0.01),
     bar(Scope::Trainer, "allocated", Figure::WorstUnder, -0.01),
@@ -259,6 +324,7 @@ pub const BARS: [Bar; 50] = [
          allocator kept beyond it is not explained yet, and most where parameters are offloaded; five of the runs stand at \
          their GPU's limit, where it could keep no more",
     ),
+    bar(Scope::All, "estimate", Figure::Refused, 0.0),
     bar(Scope::All, "param_count", Figure::Largest, 0.0),
     bar(Scope::All, "trainable_count", Figure::Largest, 0.0),
     bar(Scope::All, "weights", Figure::Largest, 0.0),

@@ -9,7 +9,7 @@ pub struct Case {
     pub file: String,
     /// Its name.
     pub id: String,
-    /// Cases of a kind share it.
+    /// Cases of a kind share it: as the line says, or else the model's class.
     pub group: String,
     /// The plan as JSON.
     pub plan: Value,
@@ -33,10 +33,11 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Case>, String> {
             return Err(format!("line {number} is not a JSON object with id, plan and measured"));
         }
         let name = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+        let class = value.pointer("/plan/model/config/model_type").and_then(Value::as_str);
         cases.push(Case {
             file: file.to_owned(),
             id: name("id").unwrap_or_else(|| format!("line-{number}")),
-            group: name("group").unwrap_or_else(|| "none".to_owned()),
+            group: name("group").unwrap_or_else(|| class.unwrap_or("none").to_owned()),
             plan: value.get("plan").cloned().unwrap_or(Value::Null),
             line: value,
         });

@@ -81,6 +81,10 @@ const METRICS: [(&str, &str, Figure); 5] = [
     ("device_bytes", "device", |e| e.peak.device_bytes),
 ];
 
+/// Key of what was reserved by two steady steps that begin with an emptied cache; `reserved_bytes` is of a program's first steps, whose
+/// optimizer states lie elsewhere.
+const STEADY_RESERVED: &str = "steady_reserved_bytes";
+
 /// Keys of a case that count parameters.
 const COUNTS: [(&str, Figure); 2] = [("param_count", |e| e.param_count), (TRAINABLE_COUNT, |e| e.trainable_count)];
 const TRAINABLE_COUNT: &str = "trainable_count";
@@ -138,7 +142,7 @@ pub fn compare(case: &Case, terms: bool) -> Result<Compared, String> {
     let job = Job::resolve(&plan).map_err(|problems| sentences(&problems))?;
     let replay = memory::replay(&job);
     let estimate = answer(&job, &replay);
-    let mut rows = measured_rows(case, &estimate);
+    let mut rows = measured_rows(case, &job, &estimate);
     if rows.is_empty() {
         return Err("nothing was measured: no key of measured is a whole number of bytes".to_owned());
     }
@@ -161,11 +165,17 @@ fn row(case: &Case, metric: &str, measured: u64, estimated: u64, is_count: bool)
     Row { id, group, metric: metric.to_owned(), measured, estimated, is_count, note: String::new() }
 }
 
-fn measured_rows(case: &Case, estimate: &Estimate) -> Vec<Row> {
+fn measured_rows(case: &Case, job: &Job, estimate: &Estimate) -> Vec<Row> {
     let measured = case.line.get("measured").unwrap_or(&Value::Null);
     let bytes = |key: &str| measured.get(key).and_then(Value::as_u64);
     let rows = METRICS.iter().filter_map(|(key, metric, figure)| Some((metric, bytes(key)?, figure(estimate))));
-    rows.map(|(metric, measured, estimated)| row(case, metric, measured, estimated, false)).collect()
+    let mut rows: Vec<Row> =
+        rows.map(|(metric, measured, estimated)| row(case, metric, measured, estimated, false)).collect();
+    if let Some(measured) = bytes(STEADY_RESERVED) {
+        let estimated = memory::Requests::new(job).reserved_from_empty_cache();
+        rows.push(row(case, "reserved", measured, estimated, false));
+    }
+    rows
 }
 
 fn term_rows(case: &Case, plan: &Plan, estimate: &Estimate) -> Vec<Row> {

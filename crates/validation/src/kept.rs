@@ -9,7 +9,7 @@ use crate::case::{self, Case};
 use crate::compare::{Compared, Failed, compare};
 use crate::searched::{Searched, searched};
 
-/// Cases with their estimates: those of `tests/validation/`, or any others.
+/// Cases with their estimates: those of the repository, or any others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kept {
     /// Names of the files, in the order they came: of a folder, the alphabetical one.
@@ -27,14 +27,24 @@ pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/validation")
 }
 
+/// The steps of recorded classes, which stand beside the programs that are tested.
+fn recorded() -> PathBuf {
+    folder().join("../programs/measured.jsonl")
+}
+
 impl Kept {
-    /// Reads and estimates every `*.jsonl` in `folder` that holds measured memory; published step times stand there, too.
+    /// Reads and estimates every `*.jsonl` of `tests/validation/` that holds measured memory, published step times standing there,
+    /// too, and the steps of recorded classes.
     ///
     /// # Errors
     /// A sentence that names the file that cannot be read.
-    pub fn read(folder: &Path) -> Result<Self, String> {
-        let cases = cases(folder)?;
-        if cases.is_empty() { Err(format!("{} holds no *.jsonl", folder.display())) } else { Ok(Self::of(cases, true)) }
+    pub fn read() -> Result<Self, String> {
+        let mut cases = cases(&folder())?;
+        if cases.is_empty() {
+            return Err(format!("{} holds no *.jsonl", folder().display()));
+        }
+        cases.extend(cases_of(&recorded())?);
+        Ok(Self::of(cases, true))
     }
 
     /// Estimates `cases`, on every core; with `terms`, their counts, terms and phases are compared, too.
@@ -61,21 +71,27 @@ impl Kept {
 /// # Errors
 /// A sentence that names the file that cannot be read.
 pub(crate) fn cases(folder: &Path) -> Result<Vec<Case>, String> {
-    let unreadable = |path: &Path, error: &std::io::Error| format!("{} cannot be read: {error}", path.display());
     let entries = fs::read_dir(folder).map_err(|error| unreadable(folder, &error))?;
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
     paths.sort();
     let mut cases = Vec::new();
     for path in &paths {
-        let file = file_name(path);
-        let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
-        let of_file = case::read(&file, &text).map_err(|why| format!("{}: {why}", path.display()))?;
-        if of_file.iter().any(|case| case.line.get("measured").is_some()) {
-            cases.extend(of_file);
-        }
+        cases.extend(cases_of(path)?);
     }
     Ok(cases)
+}
+
+/// The cases of a file, if it holds measured memory.
+fn cases_of(path: &Path) -> Result<Vec<Case>, String> {
+    let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
+    let cases = case::read(&file_name(path), &text).map_err(|why| format!("{}: {why}", path.display()))?;
+    let is_measured = cases.iter().any(|case| case.line.get("measured").is_some());
+    Ok(if is_measured { cases } else { Vec::new() })
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> String {
+    format!("{} cannot be read: {error}", path.display())
 }
 
 /// What became of a case.

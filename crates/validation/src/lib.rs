@@ -1,4 +1,4 @@
-//! Measurements beside estimates: the cases in `tests/validation/`, what the two say together, and the report on it.
+//! Measurements beside estimates: the cases in `tests/validation/` and `tests/programs/`, what the two say together, and the report on it.
 //!
 //! [`case`] reads a file of cases, [`compare()`] estimates each, [`Summary`] and [`searched`] are the statistics, [`bars`] what
 //! they must hold, [`report`] and [`table`] what is written from them; [`speed`] does the same for published step times.

@@ -112,7 +112,7 @@ fn print(text: &str) {
 
 fn run(check: bool) -> Result<(), String> {
     let folder = folder();
-    let kept = Kept::read(&folder)?;
+    let kept = Kept::read()?;
     let path = folder.join("reasons.json");
     let text = fs::read_to_string(&path).map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
     let reasons = Reasons::read(&text).map_err(|why| format!("{}: {why}", path.display()))?;

@@ -19,7 +19,11 @@ const METRICS: [(&str, &str); 5] = [
     ("allocated", "tensors alive at the peak, `torch.cuda.max_memory_allocated`"),
     ("required", "smallest device on which the step runs, context apart, default allocator"),
     ("required_expandable", "the same with `expandable_segments:True`"),
-    ("reserved", "what the allocator takes on a device that never fills, `torch.cuda.max_memory_reserved`"),
+    (
+        "reserved",
+        "what the allocator takes on a device that never fills, `torch.cuda.max_memory_reserved`: over a program's first steps, or over \
+         two steady ones that begin with an emptied cache, as it was measured",
+    ),
     ("device", "what `nvidia-smi` shows"),
 ];
 
@@ -30,7 +34,7 @@ const LISTED: usize = 10;
 pub fn markdown(kept: &Kept, reasons: &Reasons, speed: Option<&Speed>) -> String {
     let mut text = format!(
         "# Estimates beside measurements\n\n\
-         Written by `cargo xtask validate` from the cases in this folder: {} compared, {} not estimated. Errors are \
+         Written by `cargo xtask validate` from the cases in this folder and the steps of recorded classes in `../programs/measured.jsonl`: {} compared, {} not estimated. Errors are \
          (estimated − measured) / measured; medians and percentiles are of their absolute values, the bias is the mean \
          with sign. Change nothing here by hand; causes of single errors stand in `reasons.json`.\n\n",
         kept.compared.len(),

@@ -3,15 +3,17 @@
 use headroom_core::accuracy::{Figure, Metric, Setting, Table, Validated};
 use headroom_core::units::MIB;
 
-use crate::bars::Scope;
+use crate::bars::{RECORDED, Scope, is_of};
 use crate::compare::{Compared, Row};
 use crate::kept::Kept;
 
-/// The table of `kept`, of which published runs are no part: their versions are not the page's. Of cases that look alike in it, plans measured twice among them, it holds one: that of the most
+/// The table of `kept`, of which published runs are no part, as their versions are not the page's, nor steps of recorded classes, whose
+/// rows would make what the page loads half as large again. Of cases that look alike in it, plans measured twice among them, it holds one: that of the most
 /// figures, and of those the one whose allocated memory is the farthest off.
 pub fn table(kept: &Kept) -> Table<'_> {
     let mut cases: Vec<Validated<'_>> = Vec::new();
-    for case in kept.compared.iter().filter(|case| !Scope::Published.has(case)).map(validated) {
+    let is_told = |case: &&Compared| !Scope::Published.has(case) && !is_of(case, RECORDED);
+    for case in kept.compared.iter().filter(is_told).map(validated) {
         match cases.iter_mut().find(|other| looks_like(other, &case)) {
             Some(other) if telling(other) < telling(&case) => *other = case,
             Some(_) => {}

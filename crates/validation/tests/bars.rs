@@ -11,7 +11,7 @@ use headroom_validation::{Kept, Reasons, folder, report, speed, table};
 /// Every kept case, estimated once for all tests.
 fn kept() -> &'static Kept {
     static KEPT: OnceLock<Kept> = OnceLock::new();
-    KEPT.get_or_init(|| Kept::read(&folder()).unwrap())
+    KEPT.get_or_init(|| Kept::read().unwrap())
 }
 
 #[test]

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { name as program } from "./default_program.mjs";
 
 const [site] = process.argv.slice(2);
 const PAGES = ["embed.html", "index.html"];
@@ -21,7 +22,7 @@ for (const name of files) hash.update(`${name}\0`).update(readFileSync(join(site
 const release = hash.digest("hex").slice(0, 16);
 const moved = names.filter((name) => !FIXED.includes(name));
 // What is kept for when there is no network: of the folders the default plan's program, and what was used.
-const kept = [...moved.filter((name) => !isFolder(name)), "programs/qwen3.json"];
+const kept = [...moved.filter((name) => !isFolder(name)), program];
 // Languages whose first answer was worked out (first_answers.mjs), the page's own first.
 const LANGUAGES = ["en", "zh"];
 const firsts = LANGUAGES.filter((language) => moved.includes(`first-${language}.txt`));

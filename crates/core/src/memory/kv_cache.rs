@@ -1,6 +1,6 @@
 //! Keys and values of one sequence: what each kind of attention keeps of a token.
 
-use crate::model::{Attention, Model, Projection};
+use crate::model::{Attention, Model};
 
 /// How keys and values are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,10 +14,8 @@ pub enum CacheLayout {
 
 /// Numbers that one layer keeps of one token: k x (d + d_v), or the latent r_kv + d_rope.
 fn elements_per_token(attention: &Attention, layout: CacheLayout) -> u64 {
-    match (attention.projection, layout) {
-        (Projection::Latent { kv_lora_rank, qk_rope_head_dim, .. }, CacheLayout::Compressed) => {
-            kv_lora_rank.saturating_add(qk_rope_head_dim)
-        }
+    match (attention.latent, layout) {
+        (Some(latent), CacheLayout::Compressed) => latent.kv_lora_rank.saturating_add(latent.qk_rope_head_dim),
         _ => attention.num_key_value_heads.saturating_mul(attention.head_dim.saturating_add(attention.value_head_dim)),
     }
 }

@@ -1,4 +1,4 @@
-//! The facts about layers that decide memory: residual stream, norms, attention, feed-forward parts.
+//! The facts about layers beside their code: modules, attention, feed-forward parts.
 //!
 //! Symbols used in all docs: b batch, s tokens a sequence, h hidden size, L layers, V vocabulary, I intermediate size,
 //! a attention heads, k key/value heads, d head dimension.
@@ -25,49 +25,6 @@ pub struct Layer {
     pub attention: Attention,
     /// Feed-forward facts.
     pub feed_forward: FeedForward,
-    /// How norms and residual additions are arranged.
-    pub residual: Residual,
-    /// What the norms of this layer compute.
-    pub norm: NormKind,
-    /// Dropout probability on the outputs of attention and feed-forward before the residual addition (GPT-2's `resid_pdrop`).
-    pub residual_dropout: f64,
-    /// Whether that drops out attention's output too (DistilBERT's does not: modeling_distilbert.py `DistilBertSelfAttention`).
-    pub drops_attention_output: bool,
-    /// Whether the class multiplies each branch by a constant before the residual addition (Granite's `residual_multiplier`).
-    pub scales_residual: bool,
-}
-
-/// Arrangement of norms and residual additions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Residual {
-    /// Norm, branch, add; twice (Llama, GPT-2).
-    PreNorm,
-    /// Branch, add, norm; twice (BERT).
-    PostNorm,
-    /// Branch, norm, add; twice, no norm before the branch (OLMo-2).
-    PostBranchNorm,
-    /// A norm before and a norm after each branch (Gemma-2, Gemma-3, GLM-4).
-    SandwichNorm,
-    /// Attention and feed-forward read the same input and are added together; `two_norms` when each has its own norm (GPT-NeoX, Falcon-40B) and not one shared (Falcon-7B, Cohere, Phi).
-    Parallel {
-        /// Whether attention and feed-forward have a norm each.
-        two_norms: bool,
-    },
-}
-
-/// What a norm computes, which decides what it keeps for backward.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NormKind {
-    /// RMSNorm as single operators in Python: fp32 upcast, cast back, times weight (Llama).
-    RmsNorm,
-    /// Gemma's: fp32 throughout, times (1 + weight) in fp32, cast back last. OLMo-2's is of its kind, times weight.
-    GemmaRmsNorm,
-    /// gpt-oss's: fp32 throughout, times the weight as it is, cast back last.
-    WideRmsNorm,
-    /// `torch.nn.LayerNorm`, one fused kernel.
-    LayerNorm,
-    /// LayerNorm as single operators in Python with an fp32 upcast (Cohere).
-    PythonLayerNorm,
 }
 
 /// Self-attention facts.
@@ -81,51 +38,23 @@ pub struct Attention {
     pub head_dim: u64,
     /// Width of a value head (differs from `head_dim` in MLA).
     pub value_head_dim: u64,
-    /// How q, k and v are projected.
-    pub projection: Projection,
-    /// Norm over q and k before the rotary product, if any.
-    pub qk_norm: Option<QkNorm>,
-    /// Dimensions of a head that are rotated; 0 without rotary positions.
-    pub rotary_dim: u64,
-    /// ALiBi biases (BLOOM, Falcon-RW, Baichuan-13B): a bias of a x s x s reaches attention.
-    pub alibi: bool,
+    /// What it keeps of keys and values, where it compresses them.
+    pub latent: Option<Latent>,
     /// Tokens a query looks back in this layer, when limited.
     pub sliding_window: Option<u64>,
     /// `attn_logit_softcapping`: tanh over the scores, eager attention only (Gemma-2).
     pub logit_softcapping: bool,
     /// Dropout probability on attention probabilities.
     pub dropout: f64,
-    /// A learned logit a head joins the scores before the softmax, and leaves them after it (gpt-oss; [`Role::Sinks`]).
-    pub sinks: bool,
-    /// Rotary tables are half as wide as what they rotate, and each half of a head is rotated by itself (gpt-oss).
-    pub rotates_halves: bool,
 }
 
-/// How q, k and v come about.
+/// DeepSeek's latent attention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Projection {
-    /// Three modules, [`Role::Query`], [`Role::Key`], [`Role::Value`].
-    Separate,
-    /// One module [`Role::QueryKeyValue`] whose output is split by views.
-    Fused,
-    /// DeepSeek's latent attention.
-    Latent {
-        /// Rank of the compressed query; `None`: a plain query projection.
-        q_lora_rank: Option<u64>,
-        /// Rank of the compressed keys and values, which is what the cache could keep.
-        kv_lora_rank: u64,
-        /// Rotated dimensions of a query/key head, shared by all heads on the key side.
-        qk_rope_head_dim: u64,
-    },
-}
-
-/// Norm over q and k.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum QkNorm {
-    /// Over each head's d (Qwen3, Gemma-3, Cohere).
-    PerHead(NormKind),
-    /// Over the whole projection (OLMo-2).
-    WholeProjection(NormKind),
+pub struct Latent {
+    /// Rank of the compressed keys and values, which is what the cache could keep.
+    pub kv_lora_rank: u64,
+    /// Rotated dimensions of a query/key head, shared by all heads on the key side.
+    pub qk_rope_head_dim: u64,
 }
 
 /// The feed-forward part of a layer.
@@ -142,10 +71,6 @@ pub enum FeedForward {
 pub struct Mlp {
     /// I.
     pub intermediate_size: u64,
-    /// Gate and up projections multiplied (SwiGLU, GeGLU) instead of one up projection.
-    pub gated: bool,
-    /// Gate and up in one module [`Role::GateUp`] (Phi-3).
-    pub fused_gate_up: bool,
     /// Activation function.
     pub activation: Activation,
 }
@@ -159,8 +84,6 @@ pub enum Activation {
     Relu,
     /// GPT-2's `gelu_new`, in Python over eight elementwise kernels.
     GeluNew,
-    /// BLOOM's own autograd function.
-    BloomGelu,
     /// GPT-NeoX-20B's `gelu_fast`, in Python over seven elementwise kernels.
     GeluFast,
     /// `quick_gelu`, single operators in Python: x times sigmoid(1.702 x).
@@ -178,10 +101,6 @@ pub struct Experts {
     pub num_experts_per_tok: u64,
     /// Each routed expert.
     pub expert: Mlp,
-    /// Experts every token visits, as one MLP, if any.
-    pub shared: Option<Mlp>,
-    /// Whether the shared expert's output passes a learned sigmoid gate (Qwen2-MoE).
-    pub shared_gate: bool,
     /// How the class lays out router and experts.
     pub form: ExpertsForm,
 }

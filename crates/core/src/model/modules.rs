@@ -99,7 +99,7 @@ pub enum Role {
     InputNorm,
     /// Norm before the feed-forward part.
     FeedForwardNorm,
-    /// Norm after attention ([`Residual::PostNorm`], [`Residual::PostBranchNorm`], [`Residual::SandwichNorm`]).
+    /// Norm after attention.
     PostAttentionNorm,
     /// Norm after the feed-forward part.
     PostFeedForwardNorm,

@@ -35,8 +35,6 @@ pub struct Model {
     pub kind: ModelKind,
     /// Modules before the first layer: token, position and type embeddings, their norms and projections.
     pub embeddings: Vec<Module>,
-    /// Dropout probability after the embeddings (0 where there is none).
-    pub embedding_dropout: f64,
     /// Runs of identical layers, in order.
     pub layers: Vec<LayerRun>,
     /// Modules after the last layer: final norm, projections.
@@ -46,9 +44,7 @@ pub struct Model {
     pub head: Vec<Module>,
     /// `final_logit_softcapping` (Gemma-2, -3): logits pass through tanh.
     pub final_logit_softcapping: bool,
-    /// Whether the class scales the logits or the embeddings by a constant (a further elementwise copy: Gemma's embedding, Cohere's and Granite's logits).
-    pub scales_embeddings: bool,
-    /// See [`Model::scales_embeddings`].
+    /// Whether the class scales the logits by a constant (a further elementwise copy: Cohere, Granite).
     pub scales_logits: bool,
     /// What the class does beside its modules.
     pub behaviour: Behaviour,

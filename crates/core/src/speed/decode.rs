@@ -6,7 +6,7 @@ use super::head::head;
 use super::inputs::TimingInputs;
 use super::rates::FORWARD_LAUNCH;
 use super::tally::{Passes, Tally};
-use crate::model::{Attention, Projection};
+use crate::model::Attention;
 
 /// What is generated on one GPU: by `inference`, or by the rollout of a reinforcement task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,9 +99,9 @@ fn seen(attention: &Attention, held: f64) -> f64 {
 
 /// Numbers a token leaves in a layer's cache: transformers keeps latent attention's keys and values materialised.
 fn cached_width(attention: &Attention) -> f64 {
-    let heads = match attention.projection {
-        Projection::Latent { .. } => attention.num_attention_heads,
-        _ => attention.num_key_value_heads,
+    let heads = match attention.latent {
+        Some(_) => attention.num_attention_heads,
+        None => attention.num_key_value_heads,
     };
     (heads * (attention.head_dim + attention.value_head_dim)) as f64
 }

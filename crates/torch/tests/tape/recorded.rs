@@ -1,6 +1,6 @@
 //! Recorded operators beside those that are written by hand: the same tape, whatever gradients are wanted.
 
-use crate::trace::{Input, X, expect, fixed, leaf, made, of_one, of_two, trace};
+use crate::trace::{HEADS, Input, X, expect, fixed, leaf, made, of_one, of_two, trace};
 use headroom_torch::ElementType::{F32, Half, I64};
 use headroom_torch::{
     Keeps, Kernel, Made, Operand, Operator, Output, Place, Setting, Shape, Step, Template, Tensor, add_in_place, cast,
@@ -150,6 +150,22 @@ fn a_slice_of_all_of_a_tensor_is_nothing() {
     expect(run(0), &of_one(made(&X, Half), |_, x| x.clone()));
     // Of a part, backward makes zeros for the whole.
     assert_ne!(run(1), run(0));
+}
+
+/// Heads that were seen as rows of one matrix: their gradient lies as attention left it, and of one sequence no copy joins them
+/// (`torch.bmm(a, b).view(1, heads, s, d).transpose(1, 2)`).
+#[test]
+fn the_gradient_of_a_view_without_its_ones_is_a_view() {
+    let run = |batch: u64, copies: bool| {
+        let seen = Output { shape: 1, made: Made::Promoted, of: Some(0) };
+        let step = step("clone", &[G], &[new(1)], &[]);
+        let backward = if copies { template(vec![step], &[t(0)]) } else { template(Vec::new(), &[G]) };
+        let view = operator("_unsafe_view", &[seen], &[0], &[], backward);
+        let heads = crate::trace::shape(&[batch, HEADS[1], HEADS[2], HEADS[3]]);
+        of_one(made(&[batch * HEADS[1], HEADS[2], HEADS[3]], Half), |t, x| one(&[x.shape(), heads], &view, t, &[x]))
+    };
+    expect(run(1, true), &run(1, false));
+    assert_ne!(run(2, true), run(2, false));
 }
 
 #[test]

@@ -15,7 +15,9 @@ const WIDEST_FLASH_HEAD: u64 = 256;
 /// What a recorded call of attention is beside its heads and widths.
 #[derive(Default)]
 pub(super) struct Call {
-    /// For how many sequences the mask stands that the class makes itself; `None`: for all.
+    /// Whether the class makes a mask itself.
+    pub(super) is_masked: bool,
+    /// For how many sequences that mask stands; `None`: for all.
     pub(super) rows: Option<u64>,
     /// That mask, where it is numbers already.
     pub(super) mask: Option<Tensor>,
@@ -32,7 +34,7 @@ pub(super) fn fused(
     v: &Tensor,
 ) -> Tensor {
     let window = context.window(facts.sliding_window);
-    let masked = context.padded || window.is_some() || facts.alibi;
+    let masked = context.padded || window.is_some() || call.is_masked;
     let element = if *context.autocast.borrow() { context.half } else { q.element() };
     // Flash wants values as wide as keys, which latent attention's are not, and no head wider than this
     // (sdp_utils.cpp check_head_dim_size_flash).

@@ -3,7 +3,7 @@
 use super::super::autograd::Tensor;
 use super::super::weights::LayerWeights;
 use super::ForwardContext;
-use super::recorded_blocks::run_recorded;
+use super::block::run_recorded;
 
 /// Runs a layer over the residual stream `x`.
 pub(in crate::memory) fn run_layer(context: &ForwardContext, layer: &LayerWeights, x: &Tensor) -> Tensor {

@@ -14,9 +14,8 @@ pub(in crate::memory) fn prepare_masks(context: &ForwardContext, model: &Model, 
     let reads_masks = model.recorded.program.takes_masks();
     let eager = context.kernel == AttentionKernel::Eager || reads_masks;
     for run in &model.layers {
-        let attention = &run.layer.attention;
-        let window = context.window(attention.sliding_window);
-        let needed = eager || context.padded || window.is_some() || attention.alibi;
+        let window = context.window(run.layer.attention.sliding_window);
+        let needed = eager || context.padded || window.is_some();
         if !needed || masks.iter().any(|(other, _)| *other == window) {
             continue;
         }

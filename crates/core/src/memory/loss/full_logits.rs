@@ -103,7 +103,7 @@ pub(in crate::memory) fn of_logits(context: &ForwardContext, logits: &Tensor) ->
 /// the logits as they are (modeling_bert.py `BertForMaskedLM.forward`). Newer classes make an fp32 copy before (loss/loss_utils.py
 /// `ForMaskedLMLoss`).
 fn of_masked(context: &ForwardContext, job: &Job, logits: &Tensor) -> Tensor {
-    let upcasts = job.model.recorded.program.upcasts_masked_logits();
+    let upcasts = job.model.recorded.program.upcasts_logits();
     if upcasts {
         let wide = cast(logits, ElementType::F32, context.label(Term::LogitsFp32, ""));
         return cross_entropy(context, &wide, None);

@@ -113,6 +113,12 @@ impl Requests {
         self.program.failed_request(shortage)
     }
 
+    /// Most that the allocator takes from a device that never fills over two steady steps, bytes, when its cache is emptied after the
+    /// first two of the program: how steps are often measured.
+    pub fn reserved_from_empty_cache(&self) -> u64 {
+        self.program.from_empty_cache(Mode::Default)
+    }
+
     /// Allocations and frees of the steady step in their order.
     pub fn steady(&self) -> Vec<Moment> {
         let record = self.program.record();

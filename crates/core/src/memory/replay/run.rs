@@ -106,6 +106,26 @@ impl Program {
         Some((Use { phases, demand, reserved }, snapshots))
     }
 
+    /// Most that two steady steps take from a device that never fills, bytes, where the first two steps ran before them and the cache
+    /// was emptied then: what lives lies where the first steps put it, and the rest is taken anew.
+    pub(super) fn from_empty_cache(&self, mode: Mode) -> u64 {
+        let Ok(mut run) = Run::loaded(self, mode) else { return 0 };
+        let play = |run: &mut Run, wanted: u64| {
+            let mut reserved = 0;
+            let of_step = |(at, piece): (usize, &Piece)| (piece.step == wanted).then_some(at);
+            for at in self.pieces.iter().enumerate().filter_map(of_step) {
+                // A device that never fills meets every request.
+                let _ = self.play(at, run, &mut ByPhase::new());
+                reserved = run.allocator.reserved_peak().max(reserved);
+            }
+            reserved
+        };
+        play(&mut run, 1);
+        play(&mut run, 2);
+        run.allocator.empty_cache();
+        play(&mut run, 2).max(play(&mut run, 2))
+    }
+
     /// Runs everything on a device that gives `limit` bytes, from the last of `snapshots` that it can have reached. Says
     /// how much each phase made the device give, and how much of the device it took.
     ///

@@ -8,7 +8,7 @@ use crate::memory::parameter::{Parameter, Trainable};
 use crate::memory::precision::element_type;
 use crate::memory::sharding::strategy;
 use crate::memory::term::Term;
-use crate::model::{ModelPart, Module, ModuleKind, NormKind};
+use crate::model::{ModelPart, Module, ModuleKind};
 use crate::plan::names_module;
 use std::rc::Rc;
 
@@ -201,15 +201,15 @@ impl<'a> Builder<'a> {
         leaf
     }
 
-    /// A norm of `kind`.
-    pub(super) fn norm(&mut self, module: &Module, kind: NormKind, tag: LayerTag) -> NormWeights {
+    /// A norm.
+    pub(super) fn norm(&mut self, module: &Module, tag: LayerTag) -> NormWeights {
         let ModuleKind::Norm { width, weight, bias } = module.kind else {
-            return NormWeights { name: module.name.clone(), kind, weight: None, bias: None };
+            return NormWeights { name: module.name.clone(), weight: None, bias: None };
         };
         let shape = dims(&[(Sym::H, width)]);
         let weight = weight.then(|| self.parameter(Term::NormWeights, &module.name, shape, tag));
         let bias = bias.then(|| self.parameter(Term::NormWeights, &module.name, shape, tag));
-        NormWeights { name: module.name.clone(), kind, weight, bias }
+        NormWeights { name: module.name.clone(), weight, bias }
     }
 
     /// Parameters that belong to no linear layer, norm or table.

@@ -12,7 +12,7 @@ use crate::memory::parameter::{Parameter, Trainable};
 use crate::memory::period::{simulated, windows_run_alike};
 use crate::memory::precision::element_type;
 use crate::memory::term::Term;
-use crate::model::{Layer, ModelKind, ModelPart, Module, ModuleKind, NormKind, Role};
+use crate::model::{Layer, ModelKind, ModelPart, Module, ModuleKind, Role};
 use crate::plan::unties_head;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -130,12 +130,12 @@ impl Builder<'_> {
         layers
     }
 
-    /// Modules outside the layers, whose norms are of `kind`.
-    fn modules(&mut self, modules: &[Module], kind: NormKind, outside: LayerTag) -> Modules {
+    /// Modules outside the layers.
+    fn modules(&mut self, modules: &[Module], outside: LayerTag) -> Modules {
         let mut found = Modules::default();
         for module in modules {
             match module.kind {
-                ModuleKind::Norm { .. } => found.norms.push(self.norm(module, kind, outside)),
+                ModuleKind::Norm { .. } => found.norms.push(self.norm(module, outside)),
                 ModuleKind::Linear { .. } => {
                     let projection = self.projection(module, Term::EmbeddingWeights, Place::Outside(outside));
                     found.projections.extend(projection);
@@ -164,7 +164,7 @@ impl Builder<'_> {
                 let table = self.parameter(Term::EmbeddingWeights, &module.name, shape, outside);
                 self.built.held.push(table);
             } else {
-                let more = self.modules(std::slice::from_ref(module), NormKind::LayerNorm, outside);
+                let more = self.modules(std::slice::from_ref(module), outside);
                 self.built.held.extend(more.norms.into_iter().flat_map(|norm| [norm.weight, norm.bias]).flatten());
             }
         }
@@ -201,7 +201,7 @@ impl Builder<'_> {
             match module.kind {
                 ModuleKind::Linear { .. } => heads.language.projections.extend(self.head(module, outside)),
                 ModuleKind::Norm { .. } => {
-                    heads.language.norms.push(self.norm(module, NormKind::LayerNorm, outside));
+                    heads.language.norms.push(self.norm(module, outside));
                 }
                 ModuleKind::Embedding { .. } | ModuleKind::Tensors { .. } => {
                     let before = self.built.trainable.len();

@@ -1,7 +1,7 @@
 //! What a module's parameters are, once they are on the tape.
 
 use crate::memory::autograd::{ElementType, LayerTag, Sym, Tensor};
-use crate::model::{Block, Layer, NormKind, Recorded};
+use crate::model::{Block, Layer, Recorded};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -152,7 +152,6 @@ impl RecordedBlock {
 #[derive(Debug, Clone)]
 pub(in crate::memory) struct NormWeights {
     pub(in crate::memory) name: String,
-    pub(in crate::memory) kind: NormKind,
     pub(in crate::memory) weight: Option<Tensor>,
     pub(in crate::memory) bias: Option<Tensor>,
 }

@@ -7,8 +7,7 @@ use crate::memory::autograd::{ElementType, Tensor};
 use crate::memory::sizes::Sizes;
 use crate::memory::term::Term;
 use crate::model::{
-    BatchSizes, Held, KernelPackages, Layer, ModelPart, Module, ModuleKind, NormKind, Owner, Recorded, Region, Role,
-    Way,
+    BatchSizes, Held, KernelPackages, Layer, ModelPart, Module, ModuleKind, Owner, Recorded, Region, Role, Way,
 };
 use crate::plan::Method;
 use std::sync::Arc;
@@ -199,7 +198,7 @@ impl RecordedBlock {
         let OwnerWeights::Bare(own) = self.owners.get(at)? else { return None };
         let mut tensors = own.iter().flatten().map(|(tensor, _)| tensor.clone());
         let name = modules.get(at)?.name.clone();
-        Some(NormWeights { name, kind: NormKind::RmsNorm, weight: tensors.next(), bias: tensors.next() })
+        Some(NormWeights { name, weight: tensors.next(), bias: tensors.next() })
     }
 
     /// The same frozen and without adapters.

@@ -92,7 +92,6 @@ fn frozen_layer(layer: &LayerWeights) -> LayerWeights {
 fn frozen_norm(norm: &NormWeights) -> NormWeights {
     NormWeights {
         name: norm.name.clone(),
-        kind: norm.kind,
         weight: norm.weight.as_ref().map(Tensor::detach),
         bias: norm.bias.as_ref().map(Tensor::detach),
     }

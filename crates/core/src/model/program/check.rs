@@ -4,7 +4,7 @@ use headroom_torch::Made;
 use serde_json::Value as Json;
 
 use super::block::{KernelPackages, WithKernels};
-use super::code::{Builder, Sizes, Written, at, bounded};
+use super::code::{Builder, Sizes, at, bounded};
 use super::expression::{BATCH, Expression, LENGTH, Names};
 use super::functions::{self, Found, Function};
 use super::json::{Fault, FromJson as _};
@@ -228,16 +228,10 @@ impl Sizes<'_> {
                 parameters,
             });
         }
-        let format::Block { takes, gives, pre, ops, ahead, leaves, .. } = written;
-        let fused = Builder::new(self, &modules, takes).code(place, Written { pre, ops, gives, ahead, leaves })?;
-        let other = |name: &str, variant: &Option<Box<format::Variant>>| match variant {
-            Some(variant) => {
-                let format::Variant { takes, gives, pre, ops, ahead, leaves } = &**variant;
-                let place = format!("{place}.{name}");
-                let written = Written { pre, ops, gives, ahead, leaves };
-                Builder::new(self, &modules, takes).code(&place, written).map(Some)
-            }
-            None => Ok(None),
+        let code = |place: &str, written: &format::Variant| Builder::new(self, &modules, written).code(place);
+        let fused = code(place, &written.own)?;
+        let other = |name: &str, variant: &Option<Box<format::Variant>>| {
+            variant.as_deref().map(|variant| code(&format!("{place}.{name}"), variant)).transpose()
         };
         let eager = other("eager", &written.eager)?;
         let (wide, wide_eager) = (other("wide", &written.wide)?, other("wide_eager", &written.wide_eager)?);

@@ -32,23 +32,13 @@ pub(super) struct Sizes<'a> {
     pub(super) functions: &'a [Function],
 }
 
-/// A block's code, or a variant of it, as it is written.
-#[derive(Clone, Copy)]
-pub(super) struct Written<'a> {
-    pub(super) pre: &'a [Json],
-    pub(super) ops: &'a [Json],
-    pub(super) gives: &'a BTreeMap<String, Json>,
-    pub(super) ahead: &'a BTreeMap<String, Json>,
-    pub(super) leaves: &'a [Json],
-}
-
 /// One block's code as it is read.
 pub(super) struct Builder<'a> {
     sizes: &'a Sizes<'a>,
     pub(super) modules: &'a [Owner],
     /// Each parameter of the block, in order.
     parameters: Vec<Value>,
-    takes: &'a [String],
+    written: &'a format::Variant,
     /// Of each value, the one whose storage it is; parameters stand for none.
     pub(super) roots: Vec<Option<usize>>,
     /// Of each value, its shape.
@@ -58,17 +48,18 @@ pub(super) struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    pub(super) fn new(sizes: &'a Sizes<'a>, modules: &'a [Owner], takes: &'a [String]) -> Self {
+    pub(super) fn new(sizes: &'a Sizes<'a>, modules: &'a [Owner], written: &'a format::Variant) -> Self {
         let of = |(module, owner): (usize, &Owner)| {
             (0..owner.parameters.len()).map(move |place| Value::Parameter(module, place)).collect::<Vec<_>>()
         };
         let parameters = modules.iter().enumerate().flat_map(of).collect();
-        let roots = (0..takes.len()).map(Some).collect();
-        Self { sizes, modules, parameters, takes, roots, shapes: vec![None; takes.len()], lists: BTreeSet::new() }
+        let taken = written.takes.len();
+        let (roots, shapes) = ((0..taken).map(Some).collect(), vec![None; taken]);
+        Self { sizes, modules, parameters, written, roots, shapes, lists: BTreeSet::new() }
     }
 
-    pub(super) fn code(mut self, place: &str, written: Written<'_>) -> Result<Code, Fault> {
-        let Written { pre, ops, gives, ahead, leaves } = written;
+    pub(super) fn code(mut self, place: &str) -> Result<Code, Fault> {
+        let format::Variant { takes, gives, pre, ahead, leaves, ops } = self.written;
         let mut all = self.list(&format!("{place}.pre"), pre, 0)?;
         let own = all.len();
         all.extend(self.list(&format!("{place}.ops"), ops, 0)?);
@@ -86,7 +77,7 @@ impl<'a> Builder<'a> {
         self.place_in_regions(&mut all, &given);
         let narrows_stream = all.iter().any(|op| self.narrows_stream(op));
         let ops = all.split_off(own);
-        let (takes, values) = (self.takes.to_vec(), self.roots.len());
+        let (takes, values) = (takes.clone(), self.roots.len());
         let mut code = Code {
             takes,
             gives: given,
@@ -107,7 +98,7 @@ impl<'a> Builder<'a> {
     /// Whether an operator casts the residual stream itself to the model's dtype.
     fn narrows_stream(&self, op: &Op) -> bool {
         let taken = match op.inputs.as_slice() {
-            [Value::Numbered(number)] => self.takes.get(*number),
+            [Value::Numbered(number)] => self.written.takes.get(*number),
             _ => None,
         };
         let narrows = |operator: &Operator| {
@@ -127,7 +118,7 @@ impl<'a> Builder<'a> {
             return number.map(Value::Numbered).ok_or_else(missing);
         };
         let found = match functions::lettered(text)? {
-            ("x", place) => Some(Value::Numbered(place)).filter(|_| place < self.takes.len()),
+            ("x", place) => Some(Value::Numbered(place)).filter(|_| place < self.written.takes.len()),
             ("p", place) => self.parameters.get(place).copied(),
             ("w", place) => module
                 .filter(|module| self.modules.get(*module).is_some_and(|owner| place < owner.parameters.len()))

@@ -4,9 +4,7 @@
 use super::config::Figures;
 use super::{Action, BatchSizes, Code, Owner, Recorded, SLIDING_MASK};
 use crate::model::config::ConfigError;
-use crate::model::{
-    Attention, Experts, ExpertsForm, FeedForward, Mlp, ModelPart, Module, ModuleKind, Projection, QkNorm, Role,
-};
+use crate::model::{Attention, Experts, ExpertsForm, FeedForward, Latent, Mlp, ModelPart, Module, ModuleKind, Role};
 
 /// Keys that say how many experts a token visits.
 const VISITED: &[&str] =
@@ -164,12 +162,6 @@ pub(super) fn attention(facts: &Facts<'_>, code: &Code, modules: &[Module]) -> A
     let own_width = facts.head_dim.unwrap_or_else(|| facts.hidden.unwrap_or(0).checked_div(heads).unwrap_or(0));
     let size = |of: fn(&super::Attend) -> usize, own: u64| attend.map_or(own, |attend| facts.dim(of(attend)));
     let head_dim = size(|attend| attend.width, own_width);
-    let of_query = modules.iter().find(|module| module.role == Role::QueryNorm).map(|module| &module.kind);
-    let qk_norm = of_query.and_then(|kind| match kind {
-        ModuleKind::Norm { width, .. } if *width == head_dim => Some(QkNorm::PerHead(code.norm())),
-        ModuleKind::Norm { .. } => Some(QkNorm::WholeProjection(code.norm())),
-        _ => None,
-    });
     let own_window = attend.and_then(|attend| attend.window).map(|window| facts.dim(window));
     // Where attention is in the block's own operators, the mask that it takes says whether it has a window.
     let masks_window = code.takes.iter().any(|name| name == SLIDING_MASK);
@@ -178,37 +170,22 @@ pub(super) fn attention(facts: &Facts<'_>, code: &Code, modules: &[Module]) -> A
         num_key_value_heads: size(|attend| attend.kv_heads, kv_heads),
         head_dim,
         value_head_dim: size(|attend| attend.value_width, own_width),
-        projection: projection(modules),
-        qk_norm,
-        rotary_dim: code.rotary_dim(facts.recorded, head_dim),
-        alibi: false,
+        latent: latent(modules),
         sliding_window: own_window.filter(|size| *size > 0).or(facts.window.filter(|_| masks_window)),
         logit_softcapping: facts.softcaps,
         dropout: 0.0,
-        sinks: false,
-        rotates_halves: false,
     }
 }
 
 /// Latent attention as its modules have it: one compresses keys and values together with the rotated part of the keys, the other
 /// expands them (transformers 5.23 modeling_deepseek_v3.py `DeepseekV3Attention`).
-fn projection(modules: &[Module]) -> Projection {
-    let sizes = |role| {
-        let kind = modules.iter().find(|module| module.role == role).map(|module| &module.kind);
-        kind.and_then(|kind| match kind {
-            ModuleKind::Linear { d_in, d_out, .. } => Some((*d_in, *d_out)),
-            _ => None,
-        })
+fn latent(modules: &[Module]) -> Option<Latent> {
+    let sizes = |role| match modules.iter().find(|module| module.role == role)?.kind {
+        ModuleKind::Linear { d_in, d_out, .. } => Some((d_in, d_out)),
+        _ => None,
     };
-    if let (Some((_, compressed)), Some((kv_lora_rank, _))) = (sizes(Role::KeyValueDown), sizes(Role::KeyValueUp)) {
-        let q_lora_rank = sizes(Role::QueryDown).map(|(_, rank)| rank);
-        let qk_rope_head_dim = compressed.saturating_sub(kv_lora_rank);
-        return Projection::Latent { q_lora_rank, kv_lora_rank, qk_rope_head_dim };
-    }
-    match sizes(Role::QueryKeyValue) {
-        Some(_) => Projection::Fused,
-        None => Projection::Separate,
-    }
+    let ((_, compressed), (kv_lora_rank, _)) = (sizes(Role::KeyValueDown)?, sizes(Role::KeyValueUp)?);
+    Some(Latent { kv_lora_rank, qk_rope_head_dim: compressed.saturating_sub(kv_lora_rank) })
 }
 
 /// The feed-forward part as its modules have it.
@@ -224,32 +201,17 @@ pub(super) fn feed_forward(facts: &Facts<'_>, code: &Code, modules: &[Module]) -
         && let [num_experts, rows, columns] = *sizes.as_slice()
     {
         let both = if facts.hidden == Some(rows) { columns } else { rows };
-        let gated = name.contains("gate");
         // gpt-oss's experts lie the other way round, and come with what goes with it.
         let lies_across = facts.hidden == Some(rows) && facts.hidden != Some(columns);
         let form = if lies_across { ExpertsForm::ChoiceFirst } else { ExpertsForm::SoftmaxFirst };
-        let intermediate_size = if gated { both / 2 } else { both };
-        let expert = Mlp { intermediate_size, gated, fused_gate_up: false, activation };
-        let shared = width(Role::SharedUp).map(|intermediate_size| Mlp {
-            intermediate_size,
-            gated: find(Role::SharedGateProjection).is_some(),
-            fused_gate_up: false,
-            activation,
-        });
+        let intermediate_size = if name.contains("gate") { both / 2 } else { both };
         return FeedForward::Experts(Experts {
             num_experts,
             num_experts_per_tok: facts.visited.min(num_experts.max(1)),
-            expert,
-            shared,
-            shared_gate: find(Role::SharedExpertGate).is_some(),
+            expert: Mlp { intermediate_size, activation },
             form,
         });
     }
     let fused = width(Role::GateUp).map(|both| both / 2);
-    FeedForward::Dense(Mlp {
-        intermediate_size: fused.or(width(Role::Up)).unwrap_or(0),
-        gated: fused.is_some() || find(Role::Gate).is_some(),
-        fused_gate_up: fused.is_some(),
-        activation,
-    })
+    FeedForward::Dense(Mlp { intermediate_size: fused.or(width(Role::Up)).unwrap_or(0), activation })
 }

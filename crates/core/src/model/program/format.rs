@@ -107,13 +107,8 @@ pub(super) struct Feature {
 
 pub(super) struct Block {
     pub(super) modules: Vec<(String, String, Vec<Vec<Value>>)>,
-    pub(super) takes: Vec<String>,
-    pub(super) gives: BTreeMap<String, Value>,
-    pub(super) pre: Vec<Value>,
-    pub(super) ahead: BTreeMap<String, Value>,
-    /// Values that become leaves where input embeddings are to require gradients.
-    pub(super) leaves: Vec<Value>,
-    pub(super) ops: Vec<Value>,
+    /// What it runs with PyTorch's own attention, in the recording's dtype.
+    pub(super) own: Variant,
     pub(super) eager: Option<Box<Variant>>,
     pub(super) wide: Option<Box<Variant>>,
     pub(super) wide_eager: Option<Box<Variant>>,
@@ -127,12 +122,13 @@ pub(super) struct Block {
     pub(super) wide_conv: Option<Box<Variant>>,
 }
 
-/// A block's other form, on the same modules.
+/// A block's code, or another form of it on the same modules.
 pub(super) struct Variant {
     pub(super) takes: Vec<String>,
     pub(super) gives: BTreeMap<String, Value>,
     pub(super) pre: Vec<Value>,
     pub(super) ahead: BTreeMap<String, Value>,
+    /// Values that become leaves where input embeddings are to require gradients.
     pub(super) leaves: Vec<Value>,
     pub(super) ops: Vec<Value>,
 }
@@ -278,12 +274,7 @@ impl FromJson for Block {
         let mut members = Members::of(value)?;
         Ok(Self {
             modules: members.or_default("modules")?,
-            takes: members.or_default("takes")?,
-            gives: members.or_default("gives")?,
-            pre: members.or_default("pre")?,
-            ahead: members.or_default("ahead")?,
-            leaves: members.or_default("leaves")?,
-            ops: members.required("ops")?,
+            own: Variant::of(&mut members)?,
             eager: members.optional("eager")?,
             wide: members.optional("wide")?,
             wide_eager: members.optional("wide_eager")?,
@@ -299,9 +290,8 @@ impl FromJson for Block {
     }
 }
 
-impl FromJson for Variant {
-    fn from_json(value: Value) -> Result<Self, Fault> {
-        let mut members = Members::of(value)?;
+impl Variant {
+    fn of(members: &mut Members) -> Result<Self, Fault> {
         Ok(Self {
             takes: members.or_default("takes")?,
             gives: members.or_default("gives")?,
@@ -310,6 +300,12 @@ impl FromJson for Variant {
             leaves: members.or_default("leaves")?,
             ops: members.required("ops")?,
         })
+    }
+}
+
+impl FromJson for Variant {
+    fn from_json(value: Value) -> Result<Self, Fault> {
+        Self::of(&mut Members::of(value)?)
     }
 }
 

@@ -87,27 +87,32 @@ impl Builder<'_> {
 
     /// Says of each operator what part of the layer it belongs to: its module's, or that of the module before.
     pub(super) fn place_in_regions(&self, all: &mut [Op], gives: &[(String, Value)]) {
-        let residual = gives.iter().find(|(name, _)| name == RESIDUAL).and_then(|(_, value)| match value {
-            Value::Numbered(number) => self.shapes.get(*number).copied().flatten(),
+        let stream = gives.iter().find(|(name, _)| name == RESIDUAL).and_then(|(_, value)| match value {
+            Value::Numbered(number) => Some((self.shapes.get(*number).copied().flatten()?, *number)),
             Value::Parameter(..) => None,
         });
-        self.place_behind(Region::Residual, residual, all);
+        let stream = stream.map(|(shape, number)| (shape, self.root(&Value::Numbered(number))));
+        self.place_behind(Region::Residual, stream, all);
     }
 
-    fn place_behind(&self, mut before: Region, residual: Option<usize>, all: &mut [Op]) -> Region {
+    /// `stream`: the shape of the residual stream that the block gives, and the value whose storage it is, which may be one of another
+    /// shape (OPT adds up where sequences are one: modeling_opt.py `OPTDecoderLayer.forward`).
+    fn place_behind(&self, mut before: Region, stream: Option<(usize, Option<usize>)>, all: &mut [Op]) -> Region {
         let mut all = all.iter_mut().peekable();
         while let Some(op) = all.next() {
             let is_last = all.peek().is_none_or(|next| next.module != op.module);
             op.region = match (op.module.and_then(|module| self.modules.get(module)), &mut op.action) {
                 (_, Action::Attention(_)) => Region::AttentionOutput,
-                (_, Action::Repeat(repeat)) => self.place_behind(before, residual, &mut repeat.ops),
+                (_, Action::Repeat(repeat)) => self.place_behind(before, stream, &mut repeat.ops),
                 (Some(module), _) if module.region == Region::Norm && is_last => Region::NormOutput,
                 (Some(module), _) => module.region,
                 (None, Action::Operator(operator)) => {
                     let place = operator.place.as_ref();
                     let is_sum = place.is_some_and(|place| place.edges.len() == 2 && place.saves.is_empty());
-                    let of_stream = operator.outputs.first().is_some_and(|output| Some(output.shape) == residual);
-                    if is_sum && of_stream { Region::Residual } else { before }
+                    let is_stream = stream.is_some_and(|(shape, root)| {
+                        operator.outputs.first().is_some_and(|output| output.shape == shape) || root == Some(op.first)
+                    });
+                    if is_sum && is_stream { Region::Residual } else { before }
                 }
                 (None, Action::Linear(_)) => before,
             };

@@ -249,8 +249,8 @@ impl Program {
         given.find(|name| layers().any(|layer| layer.takes.contains(name))).map(String::as_str)
     }
 
-    /// Whether the loss of masked tokens is taken over an fp32 copy of the logits.
-    pub(crate) fn upcasts_masked_logits(&self) -> bool {
+    /// Whether logits become fp32: a decoder's within its forward, an encoder's for the loss of masked tokens.
+    pub(crate) fn upcasts_logits(&self) -> bool {
         self.head.upcasts
     }
 

@@ -11,7 +11,7 @@ use super::{Action, Classifies, Owner, Program, Recorded, Stated, positions, sou
 use crate::model::behaviour::Behaviour;
 use crate::model::config::{Assumptions, Config, ConfigError, MAX_NESTING, TEXT_PARTS};
 use crate::model::{
-    AnyResolution, Layer, LayerRun, Model, ModelKind, ModelPart, Module, ModuleKind, Reading, Residual, Role, Vision,
+    AnyResolution, Layer, LayerRun, Model, ModelKind, ModelPart, Module, ModuleKind, Reading, Role, Vision,
 };
 use crate::model::{classes, guess};
 
@@ -106,16 +106,7 @@ pub(in crate::model) fn read(
         let modules = modules(&facts, &code.modules, Some(*part));
         let attention = attention(&facts, &code.fused, &modules);
         let feed_forward = feed_forward(&facts, &code.fused, &modules);
-        let layer = Layer {
-            modules,
-            attention,
-            feed_forward,
-            residual: Residual::PreNorm,
-            norm: code.fused.norm(),
-            residual_dropout: 0.0,
-            drops_attention_output: true,
-            scales_residual: false,
-        };
+        let layer = Layer { modules, attention, feed_forward };
         Some(LayerRun { count: *count, kind: first(*block), layer })
     });
     let layers: Vec<LayerRun> = layers.collect();
@@ -178,7 +169,6 @@ pub(in crate::model) fn read(
         tie_word_embeddings: ties,
         kind,
         embeddings,
-        embedding_dropout: 0.0,
         layers,
         final_modules: outside(&facts, &program.after.modules, false),
         head: match (ties, has_bias) {
@@ -190,7 +180,6 @@ pub(in crate::model) fn read(
             Stated::Always(always) => *always,
             Stated::Where(key) => figures.says(key),
         },
-        scales_embeddings: false,
         scales_logits: program.head.scales,
         behaviour: Behaviour {
             has_pooler: program.head.pooler,

@@ -3,12 +3,8 @@
 /// What an operator's name gives away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sign {
-    /// `torch.nn.functional.layer_norm`.
-    LayerNorm,
     /// What turns half of a head round.
     Negation,
-    /// Numbers of two parts: rotary positions as complex numbers.
-    Complex,
     Tanh,
     Relu,
     Power,
@@ -46,9 +42,7 @@ impl Sign {
     /// Of ATen's operator `name`.
     pub(super) fn of(name: &str) -> Self {
         match name.split('.').next().unwrap_or(name) {
-            "native_layer_norm" => Self::LayerNorm,
             "neg" => Self::Negation,
-            "view_as_complex" => Self::Complex,
             "tanh" => Self::Tanh,
             "relu" => Self::Relu,
             "pow" | "square" => Self::Power,

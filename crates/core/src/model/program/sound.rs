@@ -160,7 +160,7 @@ pub(super) fn check_activation(
     };
     let recorded: Vec<Activation> = layers.iter().filter(|run| !run.layer.sees_images()).filter_map(of).collect();
     let is_recorded = match wanted {
-        Activation::Fused | Activation::QuickGelu | Activation::BloomGelu => true,
+        Activation::Fused | Activation::QuickGelu => true,
         Activation::GeluFast => recorded.contains(&Activation::GeluNew),
         Activation::Relu | Activation::GeluNew | Activation::SquaredRelu => recorded.contains(&wanted),
     };

@@ -105,6 +105,9 @@ pub(super) struct Run {
     /// Shape of the input whose heads it sees apart: a gradient that lies head by head is copied to join them, which attention whose
     /// heads are repeated gives back, and no recording of it has.
     pub(super) joined: Option<Shape>,
+    /// Whether it is a view that sees the same sizes and ones beside them (a batch of one sequence as its heads): the `reshape` of its
+    /// backward is a view then, too, however the gradient lies (aten/src/ATen/TensorUtils.cpp `computeStride`).
+    pub(super) sees_same_sizes: bool,
 }
 
 impl Run {
@@ -125,7 +128,8 @@ impl Run {
             for (i, output) in step.outputs.iter().enumerate() {
                 let wanted = self.pruned.made.get(first + i).copied().unwrap_or(false);
                 let (shape, element) = (shape(output), element(output));
-                let source = output.of.and_then(|of| inputs.get(of));
+                let of = output.of.or(self.sees_same_sizes.then_some(0));
+                let source = of.and_then(|of| inputs.get(of));
                 let same = || inputs.first().filter(|x| step.kernel.is_cast() && x.facts().1 == element);
                 made.push(match (source, same()) {
                     (Some(source), _) => Some(source.share(shape, element, step.kernel.makes_views())),

@@ -99,6 +99,7 @@ impl Operator {
             saved,
             given: outputs.iter().map(operand).collect(),
             model: floating.unwrap_or(model),
+            sees_same_sizes: self.sees_same_sizes(inputs, &outputs),
             joined: inputs.first().map(|input| input.shape()).filter(|from| self.splits_heads(*from, shapes)),
         };
         let given = recording.finish_many(outputs.into_vec(), move |call| run.backward(call));
@@ -109,6 +110,17 @@ impl Operator {
     fn splits_heads(&self, from: Shape, shapes: &[Shape]) -> bool {
         let to = self.outputs.first().and_then(|output| shapes.get(output.shape));
         self.kernel == Kernel::View && from.sizes().len() == 3 && to.is_some_and(|to| to.sizes().len() == 4)
+    }
+
+    /// Whether it is a view that has the sizes of its input, up to ones.
+    fn sees_same_sizes(&self, inputs: &[&Tensor], outputs: &[Tensor]) -> bool {
+        let (Kernel::View | Kernel::Rename, [from, ..], [to, ..]) = (self.kernel, inputs, outputs) else {
+            return false;
+        };
+        let (from, to) = (from.shape(), to.shape());
+        let of =
+            |shape: &'_ Shape| shape.sizes().iter().copied().filter(|size| *size != 1).collect::<SmallVec<[u64; 6]>>();
+        of(&from) == of(&to)
     }
 
     fn outputs(&self, setting: Setting<'_>, inputs: &[&Tensor], label: &dyn Fn(usize) -> Label) -> Tensors {

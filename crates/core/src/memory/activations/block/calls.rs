@@ -1,11 +1,11 @@
 //! A recorded model's blocks as the step calls them: what runs before a layer, the layer, and what blocks leave for each other.
 
-use super::super::autograd::{ElementType, Tensor};
-use super::super::weights::RecordedBlock;
-use super::ForwardContext;
-use super::recorded::Runner;
-use super::recorded_modules::OnEmbedding;
-use super::scope::Scope;
+use super::super::super::autograd::{ElementType, Tensor};
+use super::super::super::weights::RecordedBlock;
+use super::super::ForwardContext;
+use super::super::scope::Scope;
+use super::Runner;
+use super::modules::OnEmbedding;
 use crate::job::AttentionKernel;
 use crate::model::{Code, RESIDUAL, Value, Way};
 

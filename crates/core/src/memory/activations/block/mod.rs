@@ -1,5 +1,18 @@
 //! A recorded block: its operators in order, on its own parameters, with what autocast, adapters and sharding do to them.
 
+mod adapters;
+mod cache;
+mod calls;
+mod casts;
+mod eager;
+mod labels;
+mod liger;
+mod loops;
+mod modules;
+mod parameters;
+
+pub(in crate::memory) use calls::{arguments, run_between, run_recorded};
+
 use super::super::autograd::{ElementType, Made, Setting, Shape, Sym, Tensor, dims};
 use super::super::sizes::Sizes;
 use super::super::term::Term;
@@ -8,14 +21,13 @@ use super::ForwardContext;
 use super::cache::remember;
 use super::eager_attention::eager;
 use super::fused_attention::{Call, fused};
-use super::recorded_adapters::Ahead;
-use super::recorded_parameters::Parametrized;
 use super::tower_attention::{TowerMask, in_pieces};
 use crate::job::AttentionKernel;
 use crate::model::{
-    Action, Attend, Attention, Autocast, CAUSAL_MASK, Code, GatedProduct, Op, Projection as Kind, RESIDUAL,
-    SLIDING_MASK, Value,
+    Action, Attend, Attention, Autocast, CAUSAL_MASK, Code, GatedProduct, Op, RESIDUAL, SLIDING_MASK, Value,
 };
+use adapters::Ahead;
+use parameters::Parametrized;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -23,65 +35,60 @@ use std::rc::Rc;
 const MOST_OPERATORS: u64 = 1 << 22;
 
 /// A block while it runs.
-pub(super) struct Runner<'a> {
-    pub(super) context: &'a ForwardContext,
-    pub(super) block: &'a RecordedBlock,
-    pub(super) code: &'a Code,
-    pub(super) sizes: Rc<Sizes>,
-    pub(super) values: Vec<Option<Tensor>>,
+struct Runner<'a> {
+    context: &'a ForwardContext,
+    block: &'a RecordedBlock,
+    code: &'a Code,
+    sizes: Rc<Sizes>,
+    values: Vec<Option<Tensor>>,
     /// Of each value its dtype, once it was there.
-    pub(super) elements: Vec<Option<ElementType>>,
+    elements: Vec<Option<ElementType>>,
     /// Of each value that an upcast led to: the dtype before it.
-    pub(super) origins: Vec<Option<ElementType>>,
+    origins: Vec<Option<ElementType>>,
     /// Of each list, what the times of a loop have added.
-    pub(super) lists: BTreeMap<usize, Vec<Tensor>>,
+    lists: BTreeMap<usize, Vec<Tensor>>,
     /// dtype of the residual stream that the block takes.
-    pub(super) stream: ElementType,
+    stream: ElementType,
     /// Adapters of bare parameters, and these as they leave them, while the module that reads them runs.
-    pub(super) parametrized: Parametrized<'a>,
+    parametrized: Parametrized<'a>,
     /// Operators that may still run.
-    pub(super) left: u64,
+    left: u64,
     /// Products that Liger's kernel makes.
-    pub(super) products: Vec<GatedProduct>,
+    products: Vec<GatedProduct>,
     /// What axolotl's LoRA kernels have made ahead of its turn.
-    pub(super) made: Ahead,
+    made: Ahead,
     /// Operators of eager attention that pass on what they read, by the numbers of what they make.
-    pub(super) passing: Vec<usize>,
+    passing: Vec<usize>,
     /// Views that a matmul makes by a copy, by the same.
-    pub(super) copying: Vec<usize>,
+    copying: Vec<usize>,
     /// What eager attention makes of keys and values in a cache.
-    pub(super) of_cached_keys: Option<OfCachedKeys>,
+    of_cached_keys: Option<OfCachedKeys>,
     /// Keys and values that the cache takes, where attention is in the block's own operators.
-    pub(super) to_cache: Option<KeysAndValues>,
+    to_cache: Option<KeysAndValues>,
     /// Whether the cache has the layer's keys and values.
-    pub(super) has_cached: bool,
+    has_cached: bool,
     /// The operator that weighs values by scores, by the number of what it makes.
-    pub(super) weighs: Option<usize>,
+    weighs: Option<usize>,
 }
 
 /// Keys and values as the cache takes them, by the numbers of values, and the first operator that reads what it gives back.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct KeysAndValues {
-    pub(super) keys: usize,
-    pub(super) values: usize,
-    pub(super) read_by: usize,
+struct KeysAndValues {
+    keys: usize,
+    values: usize,
+    read_by: usize,
 }
 
 /// What eager attention makes of keys and values that a cache holds.
-pub(super) struct OfCachedKeys {
+struct OfCachedKeys {
     /// Operators that repeat them for the heads that share them, by the numbers of what they make.
-    pub(super) operators: Vec<usize>,
+    operators: Vec<usize>,
     /// A program's shapes with as many tokens as the cache holds.
-    pub(super) shapes: Rc<[Shape]>,
+    shapes: Rc<[Shape]>,
 }
 
 impl<'a> Runner<'a> {
-    pub(super) fn new(
-        context: &'a ForwardContext,
-        block: &'a RecordedBlock,
-        code: &'a Code,
-        x: Option<&Tensor>,
-    ) -> Self {
+    fn new(context: &'a ForwardContext, block: &'a RecordedBlock, code: &'a Code, x: Option<&Tensor>) -> Self {
         let sizes = context.sizes(&block.of);
         let stream = x.filter(|_| !code.narrows_stream).map_or(context.loaded, Tensor::element);
         let mut runner = Self {
@@ -152,7 +159,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    pub(super) fn set(&mut self, number: usize, value: Option<Tensor>) {
+    fn set(&mut self, number: usize, value: Option<Tensor>) {
         if let Some(value) = &value {
             let element = Some(value.element());
             self.elements.get_mut(number).into_iter().for_each(|place| *place = element);
@@ -162,7 +169,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    pub(super) fn read(&mut self, value: Value) -> Option<Tensor> {
+    fn read(&mut self, value: Value) -> Option<Tensor> {
         match value {
             Value::Numbered(number) => self.values.get(number)?.clone(),
             Value::Parameter(module, place) => match self.block.owners.get(module)? {
@@ -180,7 +187,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    pub(super) fn op(&mut self, op: &Op) {
+    fn op(&mut self, op: &Op) {
         let Some(left) = self.left.checked_sub(1) else { return };
         self.left = left;
         if self.to_cache.is_some_and(|cached| cached.read_by == op.first) {
@@ -206,7 +213,7 @@ impl<'a> Runner<'a> {
     }
 
     /// Gives back what goes right after an operator.
-    pub(super) fn free(&mut self, op: &Op) {
+    fn free(&mut self, op: &Op) {
         for freed in &op.frees {
             self.values.get_mut(*freed).into_iter().for_each(|value| drop(value.take()));
             self.free_list(*freed);
@@ -306,22 +313,18 @@ impl<'a> Runner<'a> {
             num_key_value_heads: size(attend.kv_heads),
             head_dim: size(attend.width),
             value_head_dim: size(attend.value_width),
-            projection: Kind::Separate,
-            qk_norm: None,
-            rotary_dim: size(attend.width),
-            alibi: attend.masked,
+            latent: None,
             sliding_window: attend.window.map(size).filter(|window| *window > 0),
             logit_softcapping: false,
             // All that memory asks of the rate is whether there is one.
             dropout: if attend.rate.is_some() && self.drops_out(attend.rate.as_ref()) { 1.0 } else { 0.0 },
-            sinks: false,
-            rotates_halves: false,
         };
         let (k, v) = remember(self.context, k, v);
         let out = if self.context.kernel == AttentionKernel::Eager {
-            eager(self.context, &facts, None, &q, &k, &v).0
+            eager(self.context, &facts, &q, &k, &v)
         } else {
             let call = Call {
+                is_masked: attend.masked,
                 rows: attend.mask_rows.map(size),
                 mask: given.filter(|mask| mask.element() != ElementType::Byte),
                 is_bare: attend.is_bare,

@@ -1,8 +1,8 @@
 //! A recorded block's modules as ZeRO-3's hooks see them: those with parameters, those around them, and activations.
 
-use super::super::autograd::{Kernel, Operator, Tensor, linear};
-use super::recorded::Runner;
-use super::recorded_parameters::Parametrized;
+use super::super::super::autograd::{Kernel, Operator, Tensor, linear};
+use super::Runner;
+use super::parameters::Parametrized;
 use crate::model::{Action, Op, Value};
 
 /// What becomes of the token embedding's output, inside its module's hooks or behind them.

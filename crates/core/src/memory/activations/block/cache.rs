@@ -1,9 +1,9 @@
 //! Keys and values that a recorded block's attention leaves in a cache.
 
-use super::super::autograd::{Operator, Shape, Sym, Tensor, contiguous, dims};
-use super::super::term::Term;
-use super::cache::{attended_with, remember};
-use super::recorded::{KeysAndValues, OfCachedKeys, Runner};
+use super::super::super::autograd::{Operator, Shape, Sym, Tensor, contiguous, dims};
+use super::super::super::term::Term;
+use super::super::cache::{attended_with, remember};
+use super::{KeysAndValues, OfCachedKeys, Runner};
 use crate::job::AttentionKernel;
 use crate::model::{Action, Op, Value};
 use std::rc::Rc;

@@ -1,8 +1,8 @@
 //! dtypes of a recorded block's operators that are not the recording's: autocast's, and those of modules that stay in fp32.
 
-use super::super::autograd::{ElementType, Tensor, cast};
-use super::super::weights::OwnerWeights;
-use super::recorded::Runner;
+use super::super::super::autograd::{ElementType, Tensor, cast};
+use super::super::super::weights::OwnerWeights;
+use super::Runner;
 use crate::model::{Autocast, Op, Value};
 
 impl Runner<'_> {

@@ -1,11 +1,11 @@
 //! axolotl's LoRA kernels in a recorded block: several adapted linear layers as one operator, found by their modules' names as
 //! axolotl finds them (monkeypatch/lora_kernels.py `apply_lora_kernel_patches`).
 
-use super::super::autograd::Tensor;
-use super::super::term::Term;
-use super::super::weights::{OwnerWeights, Projection};
-use super::lora_kernels::{run_gated, run_together};
-use super::recorded::Runner;
+use super::super::super::autograd::Tensor;
+use super::super::super::term::Term;
+use super::super::super::weights::{OwnerWeights, Projection};
+use super::super::lora_kernels::{run_gated, run_together};
+use super::Runner;
 use crate::model::{Action, Op};
 
 /// What a kernel has made ahead of the operators that it stands for, by the number of what they make: an output that waits for

@@ -1,13 +1,13 @@
 //! Liger's kernels in a recorded block: norms and products of gate and up, each in one kernel (liger-kernel 0.8.5).
 
-use super::super::autograd::{ElementType, Tensor};
-use super::super::weights::NormWeights;
-use super::liger_experts::{Stacked, fused_experts};
-use super::liger_gate::gated_mul;
-use super::norm::fused_rms_norm;
-use super::recorded::Runner;
+use super::super::super::autograd::{ElementType, Tensor};
+use super::super::super::weights::NormWeights;
+use super::super::liger_experts::{Stacked, fused_experts};
+use super::super::liger_gate::gated_mul;
+use super::super::norm::fused_rms_norm;
+use super::Runner;
 use crate::job::{fuses_gate, norm_in_place};
-use crate::model::{GatedProduct, NormKind, Op, Value};
+use crate::model::{GatedProduct, Op, Value};
 
 impl Runner<'_> {
     /// Products of the block that Liger's kernel makes; those of a tower stay as they are.
@@ -38,7 +38,7 @@ impl Runner<'_> {
             return;
         };
         let weight = self.read(Value::Parameter(module, 0));
-        let norm = NormWeights { name, kind: NormKind::RmsNorm, weight, bias: None };
+        let norm = NormWeights { name, weight, bias: None };
         let context = self.context;
         let parameters = self.block.parameters(module);
         let out = context.module(&norm.name, &parameters, &x, |x| fused_rms_norm(context, &norm, x, in_place));

@@ -1,8 +1,8 @@
 //! What the tensors of a recorded block count as.
 
-use super::super::autograd::{ElementType, Keeps, Label, Made, Operator, Shape, Sym};
-use super::super::term::Term;
-use super::recorded::Runner;
+use super::super::super::autograd::{ElementType, Keeps, Label, Made, Operator, Shape, Sym};
+use super::super::super::term::Term;
+use super::Runner;
 use crate::model::{Action, Op, Region, Value};
 
 impl Runner<'_> {

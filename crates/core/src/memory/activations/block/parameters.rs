@@ -1,9 +1,9 @@
 //! Bare parameters of a recorded block as its operators read them: those with adapters, and those that a config lacks.
 
-use super::super::autograd::{Sym, Tensor, dims};
-use super::super::weights::{OwnerWeights, ParameterAdapter};
-use super::merged_weight::Update;
-use super::recorded::Runner;
+use super::super::super::autograd::{Sym, Tensor, dims};
+use super::super::super::weights::{OwnerWeights, ParameterAdapter};
+use super::super::merged_weight::Update;
+use super::Runner;
 
 /// Parametrizations of the module that runs. With an adapter a parameter is built when it is first read, and kept until the module
 /// has run (peft/tuners/lora/layer.py `ParamWrapper`, `torch.nn.utils.parametrize.cached`).

@@ -1,7 +1,7 @@
 //! Loops of a recorded block, and the lists that they fill.
 
-use super::super::autograd::{Tensor, Watched};
-use super::recorded::Runner;
+use super::super::super::autograd::{Tensor, Watched};
+use super::Runner;
 use crate::model::{Op, Repeat, Value};
 
 /// Most times of a loop that all run.

@@ -1,8 +1,8 @@
 //! Operators of eager attention that a GPU runs otherwise than they were recorded: in bfloat16, of a model whose heads share keys.
 
-use super::super::autograd::{ElementType, contiguous, softmax};
-use super::super::term::Term;
-use super::recorded::Runner;
+use super::super::super::autograd::{ElementType, contiguous, softmax};
+use super::super::super::term::Term;
+use super::Runner;
 use crate::job::AttentionKernel;
 use crate::model::{Action, Op, Value};
 
