@@ -1,6 +1,7 @@
 """A model's trace as blocks of a program, sizes still as numbers: `Size` for a dimension, `Sizes` for a shape."""
 
 import torch
+from torch import nn
 
 from . import own, rates, sources
 from .blocks_data import Size, Sizes, Unrecordable
@@ -120,14 +121,27 @@ class Recording:
 
 
 def modules_of(decoder):
-    """The decoder's modules by name. Of a model of the reader's own, which is all in one, the head is left out, and the embedding of
-    tokens comes first."""
+    """The decoder's modules by name; the embedding of tokens comes before other tables (CPM-Ant's of segments). Of a model of the reader's
+    own, which is all in one, the head is left out."""
     modules = dict(decoder.named_modules())
     made = own.of(decoder)
     if made is None:
-        return modules
+        tokens = token_embedding(decoder)
+        first = next((module for module in modules.values() if isinstance(module, nn.Embedding)), tokens)
+        if first is tokens:
+            return modules
+        return dict(sorted(modules.items(), key=lambda item: item[1] is not tokens))
     head = made.calls_of_head()
     return dict(sorted(((name, module) for name, module in modules.items() if module is not head.module), key=lambda item: item[1] is not head.embedding))
+
+
+def token_embedding(decoder):
+    """The module that embeds tokens, where the class says it."""
+    try:
+        found = decoder.get_input_embeddings()
+    except (AttributeError, NotImplementedError):
+        return None
+    return found if any(found is module for module in decoder.modules()) else None
 
 
 def reached(run):

@@ -12,7 +12,7 @@ from .blocks_data import Unrecordable, comparable
 from .derived import aliases_of, derived_of
 from .dimensions import Explainer, Unexplained
 from .features import Alike, by_number, features_of
-from .head import SOFTCAP, head_of, softcaps
+from .head import SOFTCAP, head_of, softcaps, ties, weight_of
 from .merge import Writer
 from .model import Run, Size as Batch, build, decoder_of, is_checkpointed, prepare, stacks_of
 from .outline import attach, blocks_of, outline, without_casts
@@ -128,6 +128,8 @@ class Recorder:
             kernel, dtype = MODES[attention]
             kernel = kernel or MODES[self.attentions[0]][0]
             model = build(copy.deepcopy(config), kernel, self.class_name, dtype)
+            # A run may take the head away.
+            head = None if self.is_own else weight_of(model, config)
             # Backward runs where blocks become data.
             with packages.installed(model, packages.WAYS.get(attention.removeprefix("wide_"), ())):
                 recording = self.recorded(model, kernel, Batch(batch, length or self.length, images or sample(config, batch), self.pixels), only)
@@ -138,7 +140,7 @@ class Recorder:
                     "inputs": recording.inputs(), "holds": recording.holds_input(),
                     "before": before.data(templates), "layers": {i: layers[i].data(templates) for i in wanted}, "after": after.data(templates),
                 }
-        return renumbered({"said": said, "templates": templates.listed})
+        return {**renumbered({"said": said, "templates": templates.listed}), "head": head}
 
     def recorded(self, model, attention, size, only):
         try:
@@ -197,7 +199,9 @@ class Recorder:
                 self.note(f"{', '.join(sorted(left))}: sizes follow that no expression gives; the program is for the value in the config alone")
                 moved -= left
         copies.rename(merged["said"], self.copies(base, only), lambda shape: writer.shapes[shape][:1] == [writer.named("b")])
-        program = self.assemble(model_type, merged, writer, kinds, of_layer, explainer)
+        heads = [recording["head"] for recording in recordings]
+        weight = {} if None in heads else {"weight": writer.shape(heads)}
+        program = self.assemble(model_type, merged, writer, kinds, of_layer, weight)
         return own_program.added(self, program, moved) if self.is_own else program
 
     def copies(self, base, only):
@@ -371,7 +375,7 @@ class Recorder:
                 break
         return found > 0
 
-    def assemble(self, model_type, merged, writer, kinds, of_layer, explainer):
+    def assemble(self, model_type, merged, writer, kinds, of_layer, weight):
         import transformers
 
         main = merged["said"][self.attentions[0]]
@@ -393,7 +397,9 @@ class Recorder:
         attention = self.attentions[-1 if getattr(type(model), "lacks_sdpa", False) else 0]
         built = lambda config: build(copy.deepcopy(config), MODES[attention][0], self.class_name)
         model = built(self.config)
-        head = {**head_of(model), "softcaps": softcaps(model, self.config, built)}
+        head = {**head_of(model), "softcaps": softcaps(model, self.config, built), **weight}
+        if not self.is_own and not is_stacked(self.config):
+            head |= ties(self.config, built)
         for key in self.added:
             # It adds the head's bias, too.
             if head["bias"] is True and not head_of(built(variants.with_value(self.config, key, False)))["bias"]:
