@@ -14,7 +14,7 @@ from .dimensions import Explainer, Unexplained
 from .features import Alike, by_number, features_of
 from .head import SOFTCAP, head_of, softcaps, ties, weight_of
 from .merge import Writer
-from .model import Run, Size as Batch, build, decoder_of, is_checkpointed, prepare, stacks_of
+from .model import CAST, Run, Size as Batch, build, decoder_of, is_checkpointed, prepare, stacks_of
 from .outline import attach, blocks_of, outline, without_casts
 from .shorter import LENGTH, fewer_layers, long_enough, with_layers
 from .templates import Templates
@@ -132,7 +132,15 @@ class Recorder:
             head = None if self.is_own else weight_of(model, config)
             # Backward runs where blocks become data.
             with packages.installed(model, packages.WAYS.get(attention.removeprefix("wide_"), ())):
-                recording = self.recorded(model, kernel, Batch(batch, length or self.length, images or sample(config, batch), self.pixels), only)
+                size = Batch(batch, length or self.length, images or sample(config, batch), self.pixels)
+                try:
+                    recording = self.recorded(model, kernel, size, only)
+                except RuntimeError as error:
+                    if self.is_own or type(config) in CAST or "same dtype" not in str(error):
+                        raise
+                    CAST.add(type(config))
+                    model = build(copy.deepcopy(config), kernel, self.class_name, dtype)
+                    recording = self.recorded(model, kernel, size, only)
                 self.has_run = True
                 before, layers, after = recording.blocks()
                 wanted = range(recording.layers) if only is None else sorted(only)
@@ -280,13 +288,17 @@ class Recorder:
         return {"b": batch, "s": length, **of_images, **of_card, **layers, **variants.sizes_of(config)}
 
     def vary(self, base, only, settings, changed, recordings):
-        shape = outline(base)
+        shape, own = outline(base), self.attentions[0]
+        in_one_way = outline(base["said"][own])
         names = set(settings[0])
         sizes = variants.sizes_of(self.config)
 
         def attempt(config, batch, length, keys, images=None):
             setting = self.setting(config, batch, length, images)
             if set(setting) != names:
+                return False
+            if len(self.attentions) > 2 and outline(self.one(config, batch, length, only, self.attentions[:1], images)["said"][own]) != in_one_way:
+                # Most values that make another program do so in every way.
                 return False
             recording = self.one(config, batch, length, only, images=images)
             if outline(recording) != shape:
