@@ -39,7 +39,7 @@ class Recording:
         self.layers = len(self.plain.exits)
         self.only = only
         self.scope = {}
-        self.places, self.freed, self.without_gradient = {}, None, None
+        self.places, self.freed, self.without_gradient, self.lists = {}, None, None, None
         twins = [self.pairs[i] for i, op in enumerate(self.trace.ops) if self.wants(op.block)]
         nodes = [node for twin in twins for node in (twin.node, twin.view_node) if node is not None]
         self.received = gradients(self.graph, nodes)
@@ -55,6 +55,14 @@ class Recording:
             for op in (ops[i], self.pairs[i]):
                 op.block = ("between", 0)
                 op.freed = [(number, ("between", 0)) for number, _ in op.freed]
+
+    def beside(self, name):
+        """The list that a module is in, where the model keeps parts of its layers in lists beside that of its layers (XLM's)."""
+        if self.lists is None:
+            stack = self.plain.stacks[-1]
+            alike = lambda one, module: isinstance(module, nn.ModuleList) and len(module) == self.layers and one.rpartition(".")[0] == stack.rpartition(".")[0]
+            self.lists = [one for one, module in self.decoder.named_modules() if one != stack and alike(one, module)]
+        return next((one for one in self.lists if name.startswith(f"{one}.")), None)
 
     def inputs(self):
         """What a batch has beside token ids: shape and dtype by name."""
@@ -329,6 +337,10 @@ class Block:
         """A module's name within its layer; in full where it lies outside."""
         if name in self.moved:
             return self.moved[name]
+        beside = self.recording.beside(name) if isinstance(self.place, int) else None
+        if beside is not None:
+            # The same in every layer.
+            return f"{beside}{name[len(beside):].lstrip('.').lstrip('0123456789')}"
         return name[len(self.prefix):] if f"{name}.".startswith(self.prefix) else name
 
     def used_here(self, name):
@@ -336,7 +348,8 @@ class Block:
         places = self.recording.places_of(name)
         if not places:
             return self.place == "before"
-        alone = len(set(map(owner, places))) == 1 and isinstance(places[0], tuple) and len(self.recording.plain.stacks) > 1
+        has_a_place = len(self.recording.plain.stacks) > 1 or self.recording.beside(name) is not None
+        alone = len(set(map(owner, places))) == 1 and isinstance(places[0], tuple) and has_a_place
         first = owner(places[0])
         if isinstance(self.place, int):
             return alone and first == self.place

@@ -4,7 +4,7 @@ import copy
 
 import torch
 
-from . import own, sources, variants
+from . import own, sources, variants, vision
 from .blocks_data import Sizes
 from .masks import make_masks
 from .model import decoder_of, names_of
@@ -72,9 +72,23 @@ def head_of(model):
     if head is None:
         return {"name": "lm_head", "bias": False, "softcaps": False, "scales": False}
     name = next((n for n, module in model.named_modules() if module is head), "lm_head")
+    said = behind_decoder(model, decoder, head, name)
     if is_wide(model, head):
-        return {**behind_decoder(model, decoder, head, name), "wide": True}
-    return behind_decoder(model, decoder, head, name)
+        said["wide"] = True
+    if takes_plain_loss(model, head):
+        said["plain"] = True
+    return said
+
+
+def takes_plain_loss(model, head):
+    """Whether a decoder's class takes its loss over the logits as they are: no copy in fp32, and no shift (XLNet's)."""
+    if sources.has_source(model.config) or vision.has_images(model.config) or type(model).__name__.endswith("ForMaskedLM"):
+        return False
+    try:
+        behind = run_behind(model, head, ("labels",))
+    except Exception:
+        return False
+    return "_log_softmax" in behind and not any(name in ("_to_copy", "slice.Tensor", "constant_pad_nd") for name in behind)
 
 
 def is_wide(model, head):

@@ -136,7 +136,7 @@ class Recorder:
                 try:
                     recording = self.recorded(model, kernel, size, only)
                 except RuntimeError as error:
-                    if self.is_own or type(config) in CAST or "same dtype" not in str(error):
+                    if self.is_own or type(config) in CAST or not of_dtypes(error):
                         raise
                     CAST.add(type(config))
                     model = build(copy.deepcopy(config), kernel, self.class_name, dtype)
@@ -157,7 +157,7 @@ class Recorder:
                 return recording
         except RuntimeError as error:
             # A layer that takes no pixels of another dtype.
-            if self.has_run or not vision.has_images(self.config) or "same dtype" not in str(error):
+            if self.has_run or not vision.has_images(self.config) or not of_dtypes(error):
                 raise
         # The class does not cast pixels: its processor's are in the model's dtype.
         self.pixels = model.dtype
@@ -521,6 +521,11 @@ class Recorder:
             if isinstance(value, bool):
                 said[name] = value
         return said
+
+
+def of_dtypes(error):
+    """Whether an operator was given tensors of several dtypes: a matmul, or a convolution."""
+    return "same dtype" in str(error) or "should be the same" in str(error)
 
 
 def is_stacked(config):

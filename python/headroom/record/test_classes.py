@@ -8,7 +8,7 @@ from torch import nn
 
 from . import model as models
 from .features import features_of, value_at
-from .head import ties, weight_of
+from .head import takes_plain_loss, ties, weight_of
 from .model import Called, build, decoder_of, layers_of, prepare
 from .rates import key_of
 from .shared import in_common
@@ -74,6 +74,23 @@ class TestHeads(unittest.TestCase):
         self.assertEqual(ties(config, lambda one: self.heads(10, 4, tied=True)), {"ties": True})
 
 
+class TestLosses(unittest.TestCase):
+    def test_a_loss_over_logits_as_they_are(self):
+        class Model(nn.Module):
+            def __init__(self, upcasts):
+                super().__init__()
+                self.upcasts, self.config = upcasts, Said()
+                self.table, self.head = nn.Embedding(10, 4), nn.Linear(4, 10)
+
+            def forward(self, input_ids, labels):
+                logits = self.head(self.table(input_ids))
+                return nn.functional.cross_entropy((logits.float() if self.upcasts else logits).view(-1, 10), labels.view(-1))
+
+        for upcasts in (False, True):
+            model = Model(upcasts).to("meta", torch.bfloat16)
+            self.assertEqual(takes_plain_loss(model, model.head), not upcasts)
+
+
 class TestRates(unittest.TestCase):
     def test_an_operator_without_a_rate_reads_no_config(self):
         self.assertIsNone(key_of(None, None))
@@ -101,14 +118,14 @@ class TestClasses(unittest.TestCase):
         self.assertEqual(len(in_common(layers)), len(list(layers[0].parameters())))
 
     def test_fewer_layers_have_as_much_in_common(self):
-        kinds = ["linear_attention", "hybrid"] * 6
+        kinds = ["linear_attention", "hybrid"] * 8
         config = self.config(
-            "zamba2", num_hidden_layers=12, layers_block_type=kinds, hidden_size=64, n_mamba_heads=8, num_attention_heads=4,
+            "zamba2", num_hidden_layers=16, layers_block_type=kinds, hidden_size=64, n_mamba_heads=8, num_attention_heads=4,
             num_key_value_heads=4, intermediate_size=64, num_mem_blocks=2, vocab_size=50,
         )
         kept = fewer_layers(copy.deepcopy(config))
         shared = lambda one: len(in_common(layers_of(decoder_of(build(copy.deepcopy(one), "eager")))[1]))
-        self.assertLess(kept.num_hidden_layers, 12)
+        self.assertLess(kept.num_hidden_layers, 16)
         self.assertEqual(shared(kept), shared(config))
 
     def test_parameters_made_in_fp32_are_cast_where_a_class_runs_in_no_other_dtype(self):

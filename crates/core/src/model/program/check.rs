@@ -122,7 +122,7 @@ fn one(
         stacks.push(self::stack(stack, layers.len(), &mut names)?);
     }
     let inputs = written.inputs.into_iter().map(|input| self::input(input, shapes.len())).collect::<Result<_, _>>()?;
-    let format::Head { name, bias, bias_of, softcaps, scales, upcasts, adds, pooler, classifies, ties, weight, wide } = written.head;
+    let format::Head { name, bias, bias_of, softcaps, scales, upcasts, adds, pooler, classifies, ties, weight, wide, plain } = written.head;
     let is_matrix = |shape: &usize| shapes.get(*shape).is_some_and(|dims| dims.len() == 2);
     if !weight.as_ref().is_none_or(is_matrix) {
         return Err(("head.weight".to_owned(), "is no shape of a matrix".to_owned()));
@@ -158,7 +158,7 @@ fn one(
         keeps: written.keeps,
         supports_sdpa: written.sdpa,
         holds_input: written.holds,
-        head: Head { name, bias, bias_of, softcaps, scales, upcasts, adds, pooler, classifies, ties, weight, wide },
+        head: Head { name, bias, bias_of, softcaps, scales, upcasts, adds, pooler, classifies, ties, weight, wide, plain },
         before,
         layers,
         after,

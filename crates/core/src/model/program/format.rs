@@ -77,6 +77,7 @@ pub(super) struct Head {
     pub(super) ties: Option<bool>,
     pub(super) weight: Option<usize>,
     pub(super) wide: bool,
+    pub(super) plain: bool,
 }
 
 /// What is always or never so, or where the config says something of a key.
@@ -256,6 +257,7 @@ impl FromJson for Head {
             ties: members.optional("ties")?,
             weight: members.optional("weight")?,
             wide: members.or_default("wide")?,
+            plain: members.or_default("plain")?,
         })
     }
 }

@@ -165,6 +165,8 @@ struct Head {
     weight: Option<usize>,
     /// Whether it stays in fp32, and what it reads is cast to that.
     wide: bool,
+    /// Whether the class takes the loss of a decoder over the logits as they are, and shifts no labels.
+    plain: bool,
 }
 
 /// What an encoder's classification head reads.
@@ -262,6 +264,11 @@ impl Program {
     /// Whether the loss of masked tokens is taken over an fp32 copy of the logits.
     pub(crate) fn upcasts_masked_logits(&self) -> bool {
         self.head.upcasts
+    }
+
+    /// Whether the class takes its loss over the logits as they are (modeling_xlnet.py `XLNetLMHeadModel.forward`).
+    pub(crate) fn takes_plain_loss(&self) -> bool {
+        self.head.plain
     }
 
     /// Whether the head stays in fp32, whatever the model's dtype (modeling_hy_v4.py `HYV4ForCausalLM.forward`).
