@@ -38,7 +38,7 @@ class Recording:
         self.modules = modules_of(self.decoder)
         self.layers = len(self.plain.exits)
         self.only = only
-        self.scope = {}
+        self.scope, self.handed = {}, {}
         self.places, self.freed, self.without_gradient, self.lists = {}, None, None, None
         twins = [self.pairs[i] for i, op in enumerate(self.trace.ops) if self.wants(op.block)]
         nodes = [node for twin in twins for node in (twin.node, twin.view_node) if node is not None]
@@ -391,10 +391,23 @@ class Block:
             following = self.following()
             kept = number == self.last and following is not None and any(isinstance(r, int) and r > following for r in readers.get(number, ()))
             if (used or outlives) and (number != self.last or kept):
-                given[self.recording.scope.setdefault(number, f"g{len(self.recording.scope)}")] = number
+                given[self.name_given(number, readers)] = number
         for i, number in enumerate(sorted(self.held_by_caller() - set(given.values()))):
             given[f"{OUTPUTS}{i or ''}"] = number
         return given
+
+    def name_given(self, number, readers):
+        """The name of what other blocks read. What each layer hands on to the next alone has one name (XLM's residual stream)."""
+        scope, handed = self.recording.scope, self.recording.handed
+        if number not in scope:
+            scope[number] = f"g{len(scope)}"
+            if isinstance(self.place, int) and readers.get(number, set()) - {self.place} == {self.place + 1}:
+                at = (sorted(self.made).index(number), len(self.made))
+                name, layer = handed.get(at, (None, None))
+                if layer == self.place - 1 and name in self.takes:
+                    scope[number] = name
+                handed[at] = (scope[number], self.place)
+        return scope[number]
 
     def held_by_caller(self):
         """What nothing reads any more and the model's loop holds beside the hidden states until the next layer has returned

@@ -107,7 +107,7 @@ def candidates(config, count=None):
         # What the last layer makes may be read by nothing (LLaVA's `vision_feature_layer` of -2).
         found.extend({"at": f"{key} - 1"} for key in ("depth", "num_hidden_layers") if values.get(key) == count)
     else:
-        found.append({"first": "1"})
+        found.extend({"first": str(first)} for first in (1, 2))
     return found
 
 
@@ -234,7 +234,9 @@ def is_in_file(config, feature):
 
 def by_number(config, of_layer):
     """Every layer by itself, where nothing tells the kinds apart: for as many layers alone."""
-    return [{"first": str(len(of_layer))}], {str(i): kind for i, kind in enumerate(of_layer)}, {"key": layers_key(config), "is": len(of_layer)}
+    # As files call it.
+    key = (getattr(config, "attribute_map", None) or {}).get(layers_key(config), layers_key(config))
+    return [{"first": str(len(of_layer))}], {str(i): kind for i, kind in enumerate(of_layer)}, {"key": key, "is": len(of_layer)}
 
 
 def features_of(config, of_layer, count=None):

@@ -73,10 +73,14 @@ def head_of(model):
         return {"name": "lm_head", "bias": False, "softcaps": False, "scales": False}
     name = next((n for n, module in model.named_modules() if module is head), "lm_head")
     said = behind_decoder(model, decoder, head, name)
+    if type(model).__name__.endswith("ForMaskedLM"):
+        said |= {**without_layers(model.config), **bias_owner(model, head, name)}
     if is_wide(model, head):
         said["wide"] = True
     if takes_plain_loss(model, head):
         said["plain"] = True
+    if upcasts_masked(model, head):
+        said["upcasts"] = True
     return said
 
 
@@ -103,9 +107,7 @@ def behind_decoder(model, decoder, head, name):
         if sources.has_source(model.config) and "add.Tensor" in run_behind(model, head, ("decoder_input_ids",)):
             # A bias that lies in a buffer of the model's own.
             said["adds"] = True
-        if type(model).__name__.endswith("ForMaskedLM"):
-            said |= {**without_layers(model.config), **bias_owner(model, head, name)}
-        return {**said, "upcasts": True} if upcasts_masked(model, head) else said
+        return said
     ran = []
     trace = Trace({**names_of(decoder), **make_masks(1, 16)})
     handle = decoder.register_forward_hook(lambda *_: ran.append(len(trace.ops)))

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from . import model as models
-from .features import features_of, value_at
+from .features import by_number, features_of, value_at
 from .head import takes_plain_loss, ties, weight_of
 from .model import Called, build, decoder_of, layers_of, prepare
 from .rates import key_of
@@ -41,6 +41,15 @@ class TestFeatures(unittest.TestCase):
         self.assertEqual(features, [{"nth": "hybrid_layer_ids", "offset": 0, "turns": "num_mem_blocks"}])
         self.assertEqual(keys, ["hybrid_layer_ids", "num_mem_blocks"])
         self.assertEqual([value_at(config, features[0], i) for i in (0, 1, 3, 5)], ["none", "0", "1", "0"])
+
+
+    def test_the_first_two_layers_and_the_last_may_differ_by_their_numbers(self):
+        features, _ = features_of(Said(num_hidden_layers=6), [0, 1, 2, 2, 2, 3])
+        self.assertEqual(features, [{"at": "num_hidden_layers - 1"}, {"first": "2"}])
+
+    def test_layers_by_number_are_counted_as_files_do(self):
+        said = by_number(Said(num_hidden_layers=2, attribute_map={"num_hidden_layers": "n_layers"}), [0, 1])
+        self.assertEqual(said[2], {"key": "n_layers", "is": 2})
 
 
 class TestHeads(unittest.TestCase):

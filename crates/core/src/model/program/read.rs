@@ -166,8 +166,11 @@ pub(in crate::model) fn read(
     }
     // Where causality stands in numbers that are added to the scores (Inkling's relative positions), attention says that it has none.
     let predicts_next = program.class.ends_with("ForCausalLM");
+    // No kernel of attention says it where the class adds its masks itself (DeBERTa, MPNet).
+    let fills_in = !program.attends() && program.class.ends_with("ForMaskedLM");
     let kind = match program.reads_sources {
         true => ModelKind::EncoderDecoder,
+        false if fills_in => ModelKind::Encoder,
         false if is_not && !is_causal && !predicts_next && program.stacks.len() < 2 => ModelKind::Encoder,
         false => ModelKind::Decoder,
     };
