@@ -6,7 +6,7 @@ from . import sources, variants, vision
 from .blocks_data import Unrecordable
 from .features import says_of_layers
 from .model import build, decoder_of, layers_of
-from .shared import in_common
+from .shared import groups
 
 # Tokens of a recording.
 LENGTH = 512
@@ -49,12 +49,12 @@ def fewer_layers(config, least=2):
         fewer = max(fewer, min(count, max([5, *periods]) + 1))
     try:
         changed = with_layers(config, fewer)
-        own, whole = (in_common(model_layers(one)) for one in (changed, config))
+        own, whole = (groups(model_layers(one)) for one in (changed, config))
         # What several layers have in common is in several of those that are left, too.
-        while len(own) < len(whole) and fewer < count:
+        while own < whole and fewer < count:
             fewer += 1
             changed = with_layers(config, fewer)
-            own = in_common(model_layers(changed))
+            own = groups(model_layers(changed))
         return changed
     except Exception:
         return config
