@@ -1,6 +1,7 @@
 """A model's trace as blocks of a program, sizes still as numbers: `Size` for a dimension, `Sizes` for a shape."""
 
 import torch
+from torch import nn
 
 from . import own, rates, sources
 from .blocks_data import Size, Sizes, Unrecordable
@@ -37,8 +38,8 @@ class Recording:
         self.modules = modules_of(self.decoder)
         self.layers = len(self.plain.exits)
         self.only = only
-        self.scope = {}
-        self.places, self.freed, self.without_gradient = {}, None, None
+        self.scope, self.handed = {}, {}
+        self.places, self.freed, self.without_gradient, self.lists = {}, None, None, None
         twins = [self.pairs[i] for i, op in enumerate(self.trace.ops) if self.wants(op.block)]
         nodes = [node for twin in twins for node in (twin.node, twin.view_node) if node is not None]
         self.received = gradients(self.graph, nodes)
@@ -54,6 +55,14 @@ class Recording:
             for op in (ops[i], self.pairs[i]):
                 op.block = ("between", 0)
                 op.freed = [(number, ("between", 0)) for number, _ in op.freed]
+
+    def beside(self, name):
+        """The list that a module is in, where the model keeps parts of its layers in lists beside that of its layers (XLM's)."""
+        if self.lists is None:
+            stack = self.plain.stacks[-1]
+            alike = lambda one, module: isinstance(module, nn.ModuleList) and len(module) == self.layers and one.rpartition(".")[0] == stack.rpartition(".")[0]
+            self.lists = [one for one, module in self.decoder.named_modules() if one != stack and alike(one, module)]
+        return next((one for one in self.lists if name.startswith(f"{one}.")), None)
 
     def inputs(self):
         """What a batch has beside token ids: shape and dtype by name."""
@@ -120,14 +129,27 @@ class Recording:
 
 
 def modules_of(decoder):
-    """The decoder's modules by name. Of a model of the reader's own, which is all in one, the head is left out, and the embedding of
-    tokens comes first."""
+    """The decoder's modules by name; the embedding of tokens comes before other tables (CPM-Ant's of segments). Of a model of the reader's
+    own, which is all in one, the head is left out."""
     modules = dict(decoder.named_modules())
     made = own.of(decoder)
     if made is None:
-        return modules
+        tokens = token_embedding(decoder)
+        first = next((module for module in modules.values() if isinstance(module, nn.Embedding)), tokens)
+        if first is tokens:
+            return modules
+        return dict(sorted(modules.items(), key=lambda item: item[1] is not tokens))
     head = made.calls_of_head()
     return dict(sorted(((name, module) for name, module in modules.items() if module is not head.module), key=lambda item: item[1] is not head.embedding))
+
+
+def token_embedding(decoder):
+    """The module that embeds tokens, where the class says it."""
+    try:
+        found = decoder.get_input_embeddings()
+    except (AttributeError, NotImplementedError):
+        return None
+    return found if any(found is module for module in decoder.modules()) else None
 
 
 def reached(run):
@@ -315,6 +337,10 @@ class Block:
         """A module's name within its layer; in full where it lies outside."""
         if name in self.moved:
             return self.moved[name]
+        beside = self.recording.beside(name) if isinstance(self.place, int) else None
+        if beside is not None:
+            # The same in every layer.
+            return f"{beside}{name[len(beside):].lstrip('.').lstrip('0123456789')}"
         return name[len(self.prefix):] if f"{name}.".startswith(self.prefix) else name
 
     def used_here(self, name):
@@ -322,7 +348,8 @@ class Block:
         places = self.recording.places_of(name)
         if not places:
             return self.place == "before"
-        alone = len(set(map(owner, places))) == 1 and isinstance(places[0], tuple) and len(self.recording.plain.stacks) > 1
+        has_a_place = len(self.recording.plain.stacks) > 1 or self.recording.beside(name) is not None
+        alone = len(set(map(owner, places))) == 1 and isinstance(places[0], tuple) and has_a_place
         first = owner(places[0])
         if isinstance(self.place, int):
             return alone and first == self.place
@@ -364,10 +391,23 @@ class Block:
             following = self.following()
             kept = number == self.last and following is not None and any(isinstance(r, int) and r > following for r in readers.get(number, ()))
             if (used or outlives) and (number != self.last or kept):
-                given[self.recording.scope.setdefault(number, f"g{len(self.recording.scope)}")] = number
+                given[self.name_given(number, readers)] = number
         for i, number in enumerate(sorted(self.held_by_caller() - set(given.values()))):
             given[f"{OUTPUTS}{i or ''}"] = number
         return given
+
+    def name_given(self, number, readers):
+        """The name of what other blocks read. What each layer hands on to the next alone has one name (XLM's residual stream)."""
+        scope, handed = self.recording.scope, self.recording.handed
+        if number not in scope:
+            scope[number] = f"g{len(scope)}"
+            if isinstance(self.place, int) and readers.get(number, set()) - {self.place} == {self.place + 1}:
+                at = (sorted(self.made).index(number), len(self.made))
+                name, layer = handed.get(at, (None, None))
+                if layer == self.place - 1 and name in self.takes:
+                    scope[number] = name
+                handed[at] = (scope[number], self.place)
+        return scope[number]
 
     def held_by_caller(self):
         """What nothing reads any more and the model's loop holds beside the hidden states until the next layer has returned

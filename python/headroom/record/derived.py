@@ -46,9 +46,17 @@ def derived_of(config, names):
     return {**said, **{name: key for name, key in own.items() if name in names}}
 
 
+# Keys under which a reader looks for the number of layers (crates/core/src/model/program/config.rs `LAYERS`).
+COUNTS_OF_LAYERS = ("num_hidden_layers", "n_layer", "num_layers", "n_layers")
+
+
 def aliases_of(config, names):
     """What else a class calls keys that are read: files have them under either name."""
     parts = [config.text_config] if vision.has_images(config) else []
     listed = {alias: key for part in [config, *parts] for alias, key in (getattr(part, "attribute_map", None) or {}).items()}
     known = {alias: key for alias, key in sorted(listed.items()) if key in names and alias not in names}
+    layers = listed.get("num_hidden_layers")
+    if not parts and layers is not None and layers not in COUNTS_OF_LAYERS and isinstance(config.to_dict().get(layers), int):
+        # What says how many there are, where nothing knows that (TrOCR's `decoder_layers`).
+        known[layers] = "num_hidden_layers"
     return {"aliases": known} if known else {}

@@ -16,7 +16,11 @@ def value_at(config, feature, i):
         return text(i + feature.get("offset", 0) in value_of(config, feature["in"]))
     if "nth" in feature:
         listed, at = list(value_of(config, feature["nth"])), i + feature.get("offset", 0)
-        return str(listed.index(at)) if at in listed else "none"
+        place = listed.index(at) % (max(1, number(config, feature["turns"])) if "turns" in feature else len(listed)) if at in listed else "none"
+        return str(place)
+    if "repeats" in feature:
+        listed = value_of(config, feature["repeats"])
+        return text(listed[i % len(listed)])
     if "last" in feature:
         values = value_of(config, feature["last"])
         end = number(config, feature["below"])
@@ -64,8 +68,15 @@ def candidates(config, count=None):
             found.append({"list": key})
         elif isinstance(value, (list, tuple)) and value and all(isinstance(v, int) and not isinstance(v, bool) for v in value):
             found.append({"in": key})
+        elif isinstance(value, (list, tuple)) and 1 < len(set(value)) <= len(value) < count and all(isinstance(v, str) for v in value) and any(part in key for part in ("type", *OF_LAYERS)):
+            found.append({"repeats": key})
         elif isinstance(value, str) and len(value) == count and "pattern" in key:
             found.append({"chars": key})
+    if not of_a_stack:
+        # Layers of one kind that take turns with what they have in common (Zamba 2's transformers).
+        places = [f["in"] for f in found if "in" in f]
+        counts = [key for key, value in sorted(values.items()) if type(value) is int and value > 1 and "block" in key and not is_width(key)]
+        found.extend({"nth": key, "offset": 0, "turns": turns} for key in places for turns in counts if values[turns] < len(values[key]))
     for key in sorted(values):
         begin = key.removesuffix("_period") + "_offset"
         if key.endswith("_period") and begin in values and number(config, key) > 1:
@@ -96,7 +107,7 @@ def candidates(config, count=None):
         # What the last layer makes may be read by nothing (LLaVA's `vision_feature_layer` of -2).
         found.extend({"at": f"{key} - 1"} for key in ("depth", "num_hidden_layers") if values.get(key) == count)
     else:
-        found.append({"first": "1"})
+        found.extend({"first": str(first)} for first in (1, 2))
     return found
 
 
@@ -202,10 +213,12 @@ def choices(listed, count):
 
 def keys_of(feature):
     """The keys that a feature reads, and those of a period that may stand for it."""
-    keys = [next(iter(feature[k] for k in ("list", "last", "at", "in", "nth", "first", "below", "every", "chars") if k in feature))]
+    keys = [next(iter(feature[k] for k in ("list", "last", "at", "in", "nth", "first", "below", "every", "chars", "repeats") if k in feature))]
     while feature is not None:
         if "from" in feature:
             keys += [feature["every"], feature["from"]]
+        if "turns" in feature:
+            keys.append(feature["turns"])
         feature = feature.get("else")
     return keys
 
@@ -221,7 +234,9 @@ def is_in_file(config, feature):
 
 def by_number(config, of_layer):
     """Every layer by itself, where nothing tells the kinds apart: for as many layers alone."""
-    return [{"first": str(len(of_layer))}], {str(i): kind for i, kind in enumerate(of_layer)}, {"key": layers_key(config), "is": len(of_layer)}
+    # As files call it.
+    key = (getattr(config, "attribute_map", None) or {}).get(layers_key(config), layers_key(config))
+    return [{"first": str(len(of_layer))}], {str(i): kind for i, kind in enumerate(of_layer)}, {"key": key, "is": len(of_layer)}
 
 
 def features_of(config, of_layer, count=None):

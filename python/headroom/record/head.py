@@ -1,8 +1,11 @@
 """What a causal class does with hidden states behind its decoder."""
 
+import copy
+
 import torch
 
-from . import own, sources, variants
+from . import own, sources, variants, vision
+from .blocks_data import Sizes
 from .masks import make_masks
 from .model import decoder_of, names_of
 from .trace import Trace
@@ -23,6 +26,43 @@ def softcaps(model, config, built):
     return does if other == does else SOFTCAP
 
 
+def weight_of(model, config):
+    """The shape of the head's weight, where it is not the token embedding's and not what a reader takes it to be: the vocabulary by the
+    width of the residual stream (RemBERT's head reads a projection)."""
+    head, table = weights_of(model)
+    if head is None or table is None or head is table or head.dim() != 2:
+        return None
+    rows, width = table.shape
+    said = next((value for key in ("hidden_size", "n_embd", "d_model") if isinstance(value := variants.value_of(config, key), int)), width)
+    vocabulary = variants.value_of(config, "vocab_size")
+    outputs = vocabulary if isinstance(vocabulary, int) and 1 <= vocabulary < rows else rows
+    return None if tuple(head.shape) == (outputs, said) else Sizes(head.shape)
+
+
+def weights_of(model):
+    """Weights of the head and of the token embedding."""
+    try:
+        return [getattr(one, "weight", None) for one in (model.get_output_embeddings(), model.get_input_embeddings())]
+    except (AttributeError, NotImplementedError):
+        return [None, None]
+
+
+def ties(config, built):
+    """Whether the head is the token embedding or is not whatever the config says of it; nothing where it decides."""
+    said = []
+    for value in (True, False):
+        changed = copy.deepcopy(config)
+        changed.tie_word_embeddings = value
+        try:
+            head, table = weights_of(built(changed))
+        except Exception:
+            return {}
+        if head is None or table is None:
+            return {}
+        said.append(head is table)
+    return {"ties": said[0]} if said[0] == said[1] else {}
+
+
 def head_of(model):
     """The head's name, its bias, and what happens to the logits."""
     if own.of(model):
@@ -32,14 +72,42 @@ def head_of(model):
     if head is None:
         return {"name": "lm_head", "bias": False, "softcaps": False, "scales": False}
     name = next((n for n, module in model.named_modules() if module is head), "lm_head")
+    said = behind_decoder(model, decoder, head, name)
+    if type(model).__name__.endswith("ForMaskedLM"):
+        said |= {**without_layers(model.config), **bias_owner(model, head, name)}
+    if is_wide(model, head):
+        said["wide"] = True
+    if takes_plain_loss(model, head):
+        said["plain"] = True
+    if upcasts_masked(model, head):
+        said["upcasts"] = True
+    return said
+
+
+def takes_plain_loss(model, head):
+    """Whether a decoder's class takes its loss over the logits as they are: no copy in fp32, and no shift (XLNet's)."""
+    if sources.has_source(model.config) or vision.has_images(model.config) or type(model).__name__.endswith("ForMaskedLM"):
+        return False
+    try:
+        behind = run_behind(model, head, ("labels",))
+    except Exception:
+        return False
+    return "_log_softmax" in behind and not any(name in ("_to_copy", "slice.Tensor", "constant_pad_nd") for name in behind)
+
+
+def is_wide(model, head):
+    """Whether the head stays in fp32 in a model of another dtype."""
+    return model.dtype != torch.float32 and getattr(getattr(head, "weight", None), "dtype", None) == torch.float32
+
+
+def behind_decoder(model, decoder, head, name):
+    """What runs behind the decoder."""
     if decoder is model:
         said = {"name": name, "bias": getattr(head, "bias", None) is not None, "softcaps": False, "scales": False}
         if sources.has_source(model.config) and "add.Tensor" in run_behind(model, head, ("decoder_input_ids",)):
             # A bias that lies in a buffer of the model's own.
             said["adds"] = True
-        if type(model).__name__.endswith("ForMaskedLM"):
-            said |= {**without_layers(model.config), **bias_owner(model, head, name)}
-        return {**said, "upcasts": True} if upcasts_masked(model, head) else said
+        return said
     ran = []
     trace = Trace({**names_of(decoder), **make_masks(1, 16)})
     handle = decoder.register_forward_hook(lambda *_: ran.append(len(trace.ops)))

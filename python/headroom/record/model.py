@@ -27,6 +27,11 @@ TRANSPOSED_LINEAR = "Conv1D"
 NEVER_CHECKPOINTED = ("MllamaVisionEncoderLayer",)
 
 
+# Classes of configs whose models make parameters in fp32 whatever dtype is asked for, and run with them in no other: a checkpoint that
+# is loaded in a dtype casts them (XLNet's, by `torch.FloatTensor`).
+CAST = set()
+
+
 def prepare():
     """Answers for what reads values of tensors that have none. Once for a process."""
     global _patched
@@ -71,6 +76,9 @@ def build(config, attention, class_name=None, dtype=torch.bfloat16):
                 chosen = {"": attention, "text_config": attention, "vision_config": attention, "audio_config": "eager"}
             model = auto_class(config).from_config(config, dtype=dtype, attn_implementation=chosen)
     without_values(model)
+    if type(config) in CAST:
+        for parameter in model.parameters():
+            parameter.data = parameter.data.to(dtype)
     kept = set(getattr(model, "_keep_in_fp32_modules_strict", None) or ())
     for name, parameter in model.named_parameters():
         if any(part in name.split(".") or name.endswith(part) for part in kept):
@@ -137,8 +145,42 @@ def layers_of(decoder):
     if vision.has_images(decoder.config):
         lists = [item for item in lists if "language_model" in item[0] or "text_model" in item[0]] or lists
     if not lists:
+        called = called_layers(decoder, count)
+        if called is not None:
+            return called
         raise Unrecordable(f"{type(decoder).__name__} has no list of {count} layers, which is what num_hidden_layers says")
     return min(lists, key=lambda item: item[0].count("."))
+
+
+class Called(list):
+    """A layer for each call, where the model runs some again; `prefixes`: their names."""
+
+    prefixes = ()
+
+
+def called_layers(decoder, count):
+    """The list whose layers the model calls `count` times in all, as it calls them (ALBERT's one layer), and its name."""
+    lists = [(name, module) for name, module in decoder.named_modules() if isinstance(module, nn.ModuleList)]
+    calls, handles = {name: [] for name, _ in lists}, []
+    for name, listed in lists:
+        for i, layer in enumerate(listed):
+            handles.append(layer.register_forward_pre_hook(lambda module, _, name=name, i=i: calls[name].append((i, module))))
+    try:
+        with torch.device("meta"), torch.no_grad():
+            decoder(input_ids=torch.zeros(1, 16, dtype=torch.long))
+    except Exception:
+        # It ends where the head is, or does not run.
+        pass
+    finally:
+        for handle in handles:
+            handle.remove()
+    found = [name for name, made in calls.items() if len(made) == count]
+    if not found:
+        return None
+    name = min(found, key=lambda name: name.count("."))
+    layers = Called(module for _, module in calls[name])
+    layers.prefixes = [f"{name}.{i}." for i, _ in calls[name]]
+    return name, layers
 
 
 def is_checkpointed(layers):
@@ -405,7 +447,7 @@ class Run:
             without_head(model)
         self.decoder = decoder
         stacks = stacks_of(decoder)
-        self.prefixes = [f"{name}.{i}." for name, layers in stacks for i in range(len(layers))]
+        self.prefixes = [prefix for name, layers in stacks for prefix in getattr(layers, "prefixes", [f"{name}.{i}." for i in range(len(layers))])]
         self.stacks = [name for name, layers in stacks]
         layers = [layer for _, layers in stacks for layer in layers]
         self.trace = trace = Trace({**names_of(decoder), **make_masks(batch, length)})
@@ -421,7 +463,9 @@ class Run:
                 continue
             handles.append(module.register_forward_pre_hook(lambda *_, name=name: trace.modules.append(name)))
             handles.append(module.register_forward_hook(lambda *_: (trace.modules.pop(), None)[1]))
-        for index, layer in enumerate(layers):
+        # Of layers that run again each call is one.
+        once = list(enumerate(layers)) if len(set(layers)) == len(layers) else [(None, layer) for layer in dict.fromkeys(layers)]
+        for index, layer in once:
             handles.append(layer.register_forward_pre_hook(self._enter(index), with_kwargs=True))
             handles.append(layer.register_forward_hook(self._leave(index, len(layers))))
         # What the decoder gives, where the class has layers of its own behind it.
@@ -493,22 +537,23 @@ class Run:
 
     def _enter(self, index):
         def hook(module, arguments, keywords):
-            trace = self.trace
+            trace, place = self.trace, self.calls if index is None else index
             named = (keywords[name] for name in ("hidden_states", "hidden_state") if name in keywords)
             hidden = arguments[0] if arguments else next(named, next(iter(keywords.values()), None))
             if isinstance(hidden, torch.Tensor):
-                self.entries[index] = trace.number_of(hidden)
-            trace.block = index
+                self.entries[place] = trace.number_of(hidden)
+            trace.block = place
 
         return hook
 
     def _leave(self, index, count):
         def hook(module, arguments, output):
             out = output[0] if isinstance(output, (tuple, list)) else output
+            place = self.calls if index is None else index
             self.calls += 1
-            self.exits[index] = self.trace.number_of(out)
+            self.exits[place] = self.trace.number_of(out)
             behind = ("between", "after") if self.has_more_behind else "after"
-            self.trace.block = ("between", index + 1) if index + 1 < count else behind
+            self.trace.block = ("between", place + 1) if place + 1 < count else behind
 
         return hook
 

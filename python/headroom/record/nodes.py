@@ -1,6 +1,7 @@
 """What autograd adds to a trace: which operator became which node of the graph, what it saved, and what its backward runs."""
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import torch
 
@@ -147,7 +148,13 @@ def place_of(op, trace, function, number, taken):
 
 
 def saved_names(node):
-    return [name for name in dir(node) if name.startswith("_saved_")]
+    return saved_names_of(type(node))
+
+
+@lru_cache(maxsize=None)
+def saved_names_of(kind):
+    """What nodes of a class name what they save: each of ATen's has a class of its own."""
+    return tuple(name for name in dir(kind) if name.startswith("_saved_"))
 
 
 def saved_tensors(node):

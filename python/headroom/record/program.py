@@ -12,9 +12,9 @@ from .blocks_data import Unrecordable, comparable
 from .derived import aliases_of, derived_of
 from .dimensions import Explainer, Unexplained
 from .features import Alike, by_number, features_of
-from .head import SOFTCAP, head_of, softcaps
+from .head import SOFTCAP, head_of, softcaps, ties, weight_of
 from .merge import Writer
-from .model import Run, Size as Batch, build, decoder_of, is_checkpointed, prepare, stacks_of
+from .model import CAST, Run, Size as Batch, build, decoder_of, is_checkpointed, prepare, stacks_of
 from .outline import attach, blocks_of, outline, without_casts
 from .shorter import LENGTH, fewer_layers, long_enough, with_layers
 from .templates import Templates
@@ -128,9 +128,19 @@ class Recorder:
             kernel, dtype = MODES[attention]
             kernel = kernel or MODES[self.attentions[0]][0]
             model = build(copy.deepcopy(config), kernel, self.class_name, dtype)
+            # A run may take the head away.
+            head = None if self.is_own else weight_of(model, config)
             # Backward runs where blocks become data.
             with packages.installed(model, packages.WAYS.get(attention.removeprefix("wide_"), ())):
-                recording = self.recorded(model, kernel, Batch(batch, length or self.length, images or sample(config, batch), self.pixels), only)
+                size = Batch(batch, length or self.length, images or sample(config, batch), self.pixels)
+                try:
+                    recording = self.recorded(model, kernel, size, only)
+                except RuntimeError as error:
+                    if self.is_own or type(config) in CAST or not of_dtypes(error):
+                        raise
+                    CAST.add(type(config))
+                    model = build(copy.deepcopy(config), kernel, self.class_name, dtype)
+                    recording = self.recorded(model, kernel, size, only)
                 self.has_run = True
                 before, layers, after = recording.blocks()
                 wanted = range(recording.layers) if only is None else sorted(only)
@@ -138,7 +148,7 @@ class Recorder:
                     "inputs": recording.inputs(), "holds": recording.holds_input(),
                     "before": before.data(templates), "layers": {i: layers[i].data(templates) for i in wanted}, "after": after.data(templates),
                 }
-        return renumbered({"said": said, "templates": templates.listed})
+        return {**renumbered({"said": said, "templates": templates.listed}), "head": head}
 
     def recorded(self, model, attention, size, only):
         try:
@@ -147,7 +157,7 @@ class Recorder:
                 return recording
         except RuntimeError as error:
             # A layer that takes no pixels of another dtype.
-            if self.has_run or not vision.has_images(self.config) or "same dtype" not in str(error):
+            if self.has_run or not vision.has_images(self.config) or not of_dtypes(error):
                 raise
         # The class does not cast pixels: its processor's are in the model's dtype.
         self.pixels = model.dtype
@@ -197,7 +207,9 @@ class Recorder:
                 self.note(f"{', '.join(sorted(left))}: sizes follow that no expression gives; the program is for the value in the config alone")
                 moved -= left
         copies.rename(merged["said"], self.copies(base, only), lambda shape: writer.shapes[shape][:1] == [writer.named("b")])
-        program = self.assemble(model_type, merged, writer, kinds, of_layer, explainer)
+        heads = [recording["head"] for recording in recordings]
+        weight = {} if None in heads else {"weight": writer.shape(heads)}
+        program = self.assemble(model_type, merged, writer, kinds, of_layer, weight)
         return own_program.added(self, program, moved) if self.is_own else program
 
     def copies(self, base, only):
@@ -276,13 +288,17 @@ class Recorder:
         return {"b": batch, "s": length, **of_images, **of_card, **layers, **variants.sizes_of(config)}
 
     def vary(self, base, only, settings, changed, recordings):
-        shape = outline(base)
+        shape, own = outline(base), self.attentions[0]
+        in_one_way = outline(base["said"][own])
         names = set(settings[0])
         sizes = variants.sizes_of(self.config)
 
         def attempt(config, batch, length, keys, images=None):
             setting = self.setting(config, batch, length, images)
             if set(setting) != names:
+                return False
+            if len(self.attentions) > 2 and outline(self.one(config, batch, length, only, self.attentions[:1], images)["said"][own]) != in_one_way:
+                # Most values that make another program do so in every way.
                 return False
             recording = self.one(config, batch, length, only, images=images)
             if outline(recording) != shape:
@@ -371,7 +387,7 @@ class Recorder:
                 break
         return found > 0
 
-    def assemble(self, model_type, merged, writer, kinds, of_layer, explainer):
+    def assemble(self, model_type, merged, writer, kinds, of_layer, weight):
         import transformers
 
         main = merged["said"][self.attentions[0]]
@@ -393,7 +409,9 @@ class Recorder:
         attention = self.attentions[-1 if getattr(type(model), "lacks_sdpa", False) else 0]
         built = lambda config: build(copy.deepcopy(config), MODES[attention][0], self.class_name)
         model = built(self.config)
-        head = {**head_of(model), "softcaps": softcaps(model, self.config, built)}
+        head = {**head_of(model), "softcaps": softcaps(model, self.config, built), **weight}
+        if not self.is_own and not is_stacked(self.config):
+            head |= ties(self.config, built)
         for key in self.added:
             # It adds the head's bias, too.
             if head["bias"] is True and not head_of(built(variants.with_value(self.config, key, False)))["bias"]:
@@ -503,6 +521,11 @@ class Recorder:
             if isinstance(value, bool):
                 said[name] = value
         return said
+
+
+def of_dtypes(error):
+    """Whether an operator was given tensors of several dtypes: a matmul, or a convolution."""
+    return "same dtype" in str(error) or "should be the same" in str(error)
 
 
 def is_stacked(config):

@@ -45,7 +45,10 @@ def _with(config, keys):
 
 def key_of(config, rate):
     """The key that says an operator's rate."""
-    return next((key for key in keys_of(config) if rate and getattr(config, key) == rate), None)
+    if not rate:
+        # Most operators have none, and a config takes its time to be a dictionary.
+        return None
+    return next((key for key in keys_of(config) if getattr(config, key) == rate), None)
 
 
 def read_by(value):

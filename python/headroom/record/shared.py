@@ -15,6 +15,21 @@ def in_common(layers):
     return found
 
 
+def groups(layers):
+    """How many groups of layers there are that have parameters in common."""
+    found = []
+    for layer in layers:
+        own, apart = {id(parameter) for parameter in layer.parameters()}, []
+        count = 1
+        for members, known in found:
+            if own & known:
+                own, count = own | known, count + members
+            else:
+                apart.append((members, known))
+        found = [*apart, (count, own)]
+    return sum(members > 1 for members, _ in found)
+
+
 class Users:
     """Which layers run the modules of such parameters, from a run of the model."""
 

@@ -3,8 +3,10 @@
 import copy
 
 from . import sources, variants, vision
+from .blocks_data import Unrecordable
 from .features import says_of_layers
-from .model import build
+from .model import build, decoder_of, layers_of
+from .shared import groups
 
 # Tokens of a recording.
 LENGTH = 512
@@ -47,10 +49,23 @@ def fewer_layers(config, least=2):
         fewer = max(fewer, min(count, max([5, *periods]) + 1))
     try:
         changed = with_layers(config, fewer)
-        build(copy.deepcopy(changed), "eager")
+        own, whole = (groups(model_layers(one)) for one in (changed, config))
+        # What several layers have in common is in several of those that are left, too.
+        while own < whole and fewer < count:
+            fewer += 1
+            changed = with_layers(config, fewer)
+            own = groups(model_layers(changed))
         return changed
     except Exception:
         return config
+
+
+def model_layers(config):
+    """Its layers; none where no list has as many as the config says."""
+    try:
+        return layers_of(decoder_of(build(copy.deepcopy(config), "eager")))[1]
+    except Unrecordable:
+        return []
 
 
 def long_enough(config):

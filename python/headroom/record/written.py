@@ -84,6 +84,8 @@ class ProgramText:
         said = {key: value for key, value in self.recorded.items() if key not in ("format", "dims", "shapes", "backwards", *blocks)}
         if "inputs" in said:
             said["inputs"] = {name: [self.shape(shape), code] for name, (shape, code) in said["inputs"].items()}
+        if "weight" in said["head"]:
+            said["head"] = {**said["head"], "weight": self.shape(said["head"]["weight"])}
         order = self.order()
         said["layers"] = [self.block(self.recorded["layers"][i]) for i in order]
         renumbered = lambda kinds: {kind: order.index(layer) for kind, layer in kinds.items()}

@@ -29,7 +29,8 @@ pub(super) fn loss(
     if shifted == ShiftedLogits::OfOutputs {
         logits = cast(&logits, ElementType::F32, context.label(Term::LogitsFp32, "outputs"));
     }
-    let loss = if job.model.kind != ModelKind::Decoder {
+    let is_plain = shifted == ShiftedLogits::Never && job.model.recorded.program.takes_plain_loss();
+    let loss = if is_plain || job.model.kind != ModelKind::Decoder {
         of_masked(context, job, &logits)
     } else if shifted == ShiftedLogits::Never {
         of_logits(context, &logits)

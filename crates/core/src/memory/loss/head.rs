@@ -1,7 +1,9 @@
 //! The language-model head: hidden states to logits.
 
 use super::super::activations::{ForwardContext, run_norm};
-use super::super::autograd::{Sym, Tensor, linear, mul_scalar, unary_saving_input, unary_saving_output};
+use super::super::autograd::{
+    ElementType, Sym, Tensor, cast, linear, mul_scalar, unary_saving_input, unary_saving_output,
+};
 use super::super::term::Term;
 use super::super::weights::{BaseWeight, LoadedModel};
 use crate::model::Model;
@@ -27,6 +29,10 @@ pub(in crate::memory) fn logits(
         input = groups.enter_tail(&input, false);
     }
     let mut logits = match decoder.first() {
+        Some(head) if model.recorded.program.has_wide_head() => {
+            let wide = cast(&input, ElementType::F32, context.label(Term::HeadInputs, "wide"));
+            head.run(context, &wide, Term::Logits)
+        }
         Some(head) => head.run(context, &input, Term::Logits),
         None => {
             let table = weights.token_embedding.as_ref()?;

@@ -113,6 +113,9 @@ impl<'a> Builder<'a> {
                 || EMBEDDINGS.iter().any(|part| name.contains(part))
         };
         let numerics = &self.job.numerics;
+        if term == Term::HeadWeights && self.job.model.recorded.program.has_wide_head() {
+            return ElementType::F32;
+        }
         let embeds = matches!(term, Term::EmbeddingWeights | Term::HeadWeights) && !self.holder.frozen;
         if embeds && numerics.unquantized_embeddings != numerics.unquantized {
             element_type(numerics.unquantized_embeddings)

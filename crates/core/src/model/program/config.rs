@@ -337,12 +337,17 @@ impl<'a> Figures<'a> {
         };
         Ok(match feature.of {
             FeatureOf::List => at(layer)?,
+            FeatureOf::Repeats => at(layer % list()?.len().max(1))?,
             FeatureOf::In(offset) => {
                 list()?.iter().any(|value| value.as_i64() == Some(layer as i64 + offset)).to_string()
             }
             FeatureOf::Nth(offset) => {
                 let place = list()?.iter().position(|value| value.as_i64() == Some(layer as i64 + offset));
-                place.map_or_else(|| "none".to_owned(), |place| place.to_string())
+                let turns = match &feature.turns {
+                    Some(key) => self.optional(key)?.ok_or_else(missing)?.max(1.0) as usize,
+                    None => usize::MAX,
+                };
+                place.map_or_else(|| "none".to_owned(), |place| (place % turns).to_string())
             }
             FeatureOf::First => match key.parse::<usize>() {
                 Ok(first) if layer < first => layer.to_string(),

@@ -48,7 +48,7 @@ impl<'a> Facts<'a> {
         self.dims.get(dim).copied().unwrap_or(0)
     }
 
-    fn shape(&self, shape: usize) -> Vec<u64> {
+    pub(super) fn shape(&self, shape: usize) -> Vec<u64> {
         let dims = self.recorded.shapes().get(shape);
         dims.into_iter().flatten().map(|dim| self.dim(*dim)).collect()
     }

@@ -74,6 +74,10 @@ pub(super) struct Head {
     pub(super) adds: bool,
     pub(super) pooler: bool,
     pub(super) classifies: Option<String>,
+    pub(super) ties: Option<bool>,
+    pub(super) weight: Option<usize>,
+    pub(super) wide: bool,
+    pub(super) plain: bool,
 }
 
 /// What is always or never so, or where the config says something of a key.
@@ -101,6 +105,8 @@ pub(super) struct Feature {
     pub(super) chars: Option<String>,
     pub(super) nth: Option<String>,
     pub(super) first: Option<String>,
+    pub(super) repeats: Option<String>,
+    pub(super) turns: Option<String>,
     pub(super) names: BTreeMap<String, String>,
     pub(super) otherwise: Option<Box<Feature>>,
 }
@@ -244,6 +250,10 @@ impl FromJson for Head {
             adds: members.or_default("adds")?,
             pooler: members.or_default("pooler")?,
             classifies: members.optional("classifies")?,
+            ties: members.optional("ties")?,
+            weight: members.optional("weight")?,
+            wide: members.or_default("wide")?,
+            plain: members.or_default("plain")?,
         })
     }
 }
@@ -263,6 +273,8 @@ impl FromJson for Feature {
             chars: members.optional("chars")?,
             nth: members.optional("nth")?,
             first: members.optional("first")?,
+            repeats: members.optional("repeats")?,
+            turns: members.optional("turns")?,
             names: members.or_default("names")?,
             otherwise: members.optional("else")?,
         })

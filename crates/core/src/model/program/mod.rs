@@ -159,6 +159,14 @@ struct Head {
     /// Whether the class without a head runs a pooler.
     pooler: bool,
     classifies: Classifies,
+    /// Whether it is the token embedding whatever the config says, or is not.
+    ties: Option<bool>,
+    /// The shape of its weight, where that is not the vocabulary by the width of the residual stream.
+    weight: Option<usize>,
+    /// Whether it stays in fp32, and what it reads is cast to that.
+    wide: bool,
+    /// Whether the class takes the loss of a decoder over the logits as they are, and shifts no labels.
+    plain: bool,
 }
 
 /// What an encoder's classification head reads.
@@ -189,6 +197,8 @@ struct Feature {
     below: Option<Expression>,
     /// The key of the layer at which a period of `Every` begins; `None`: the first.
     from: Option<String>,
+    /// Of `Nth`: the key of a number that the place is divided by, whose rest is the value.
+    turns: Option<String>,
     /// What its values are called in the kinds, where that is something else.
     named: BTreeMap<String, String>,
     otherwise: Option<Box<Feature>>,
@@ -214,6 +224,8 @@ enum FeatureOf {
     Every(i64),
     /// The i-th character of a text.
     Chars,
+    /// The i-th value of a list that begins anew behind its last.
+    Repeats,
 }
 
 /// Something that must be so in a config.
@@ -252,6 +264,16 @@ impl Program {
     /// Whether logits become fp32: a decoder's within its forward, an encoder's for the loss of masked tokens.
     pub(crate) fn upcasts_logits(&self) -> bool {
         self.head.upcasts
+    }
+
+    /// Whether the class takes its loss over the logits as they are (modeling_xlnet.py `XLNetLMHeadModel.forward`).
+    pub(crate) fn takes_plain_loss(&self) -> bool {
+        self.head.plain
+    }
+
+    /// Whether the head stays in fp32, whatever the model's dtype (modeling_hy_v4.py `HYV4ForCausalLM.forward`).
+    pub(crate) fn has_wide_head(&self) -> bool {
+        self.head.wide
     }
 
     /// Whether a buffer of the model is added to the logits (modeling_bart.py `final_logits_bias`).

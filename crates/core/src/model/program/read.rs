@@ -116,19 +116,24 @@ pub(in crate::model) fn read(
     let Some(ModuleKind::Embedding { rows, width }) = tables.map(|module| module.kind.clone()) else {
         return Err(ConfigError::new("model_type", "the program has no token embedding: record the model anew"));
     };
-    let ties = ties.unwrap_or_else(|| figures.ties());
+    let ties = program.head.ties.or(ties).unwrap_or_else(|| figures.ties());
     let hidden_size = facts.hidden.unwrap_or(width);
     // Llama 3.2 Vision embeds tokens that its head never gives (modeling_mllama.py `MllamaTextModel.__init__`).
     let outputs = match figures.optional("vocab_size")? {
         Some(outputs) if !ties && outputs >= 1.0 && outputs < rows as f64 => outputs as u64,
         _ => rows,
     };
+    let weight = program.head.weight.map(|shape| facts.shape(shape));
+    let (outputs, head_width) = match weight.as_deref() {
+        Some([rows, width]) if !ties => (*rows, *width),
+        _ => (outputs, hidden_size),
+    };
     let has_bias = match &program.head.bias {
         Stated::Always(always) => *always,
         Stated::Where(key) => figures.flag(key),
     };
     let head = || {
-        let kind = ModuleKind::Linear { d_in: hidden_size, d_out: outputs, bias: has_bias, conv1d: false };
+        let kind = ModuleKind::Linear { d_in: head_width, d_out: outputs, bias: has_bias, conv1d: false };
         vec![Module { name: program.head.name.clone(), role: Role::Head, kind, part: ModelPart::LanguageModel }]
     };
     // A head that is the token embedding may have a bias of its own.
@@ -152,8 +157,11 @@ pub(in crate::model) fn read(
     }
     // Where causality stands in numbers that are added to the scores (Inkling's relative positions), attention says that it has none.
     let predicts_next = program.class.ends_with("ForCausalLM");
+    // No kernel of attention says it where the class adds its masks itself (DeBERTa, MPNet).
+    let fills_in = !program.attends() && program.class.ends_with("ForMaskedLM");
     let kind = match program.reads_sources {
         true => ModelKind::EncoderDecoder,
+        false if fills_in => ModelKind::Encoder,
         false if is_not && !is_causal && !predicts_next && program.stacks.len() < 2 => ModelKind::Encoder,
         false => ModelKind::Decoder,
     };

@@ -1,0 +1,160 @@
+"""`python -m unittest headroom.record.test_classes`: what recordings say of classes that no other test has."""
+
+import copy
+import unittest
+
+import torch
+from torch import nn
+
+from . import model as models
+from .derived import aliases_of
+from .features import by_number, features_of, value_at
+from .head import takes_plain_loss, ties, weight_of
+from .model import Called, build, decoder_of, layers_of, prepare
+from .rates import key_of
+from .shared import groups, in_common
+from .shorter import fewer_layers
+
+
+class Said:
+    """A config as features read it."""
+
+    model_type = "none"
+
+    def __init__(self, **said):
+        self.__dict__ |= said
+
+    def to_dict(self):
+        return dict(self.__dict__)
+
+
+class TestFeatures(unittest.TestCase):
+    def test_a_list_that_begins_anew_tells_layers_apart(self):
+        config = Said(num_hidden_layers=6, block_types=["recurrent", "recurrent", "attention"])
+        features, keys = features_of(config, [0, 0, 1, 0, 0, 1])
+        self.assertEqual(features, [{"repeats": "block_types"}])
+        self.assertEqual(keys, ["block_types"])
+        self.assertEqual([value_at(config, features[0], i) for i in (2, 4)], ["attention", "recurrent"])
+
+    def test_layers_take_turns_with_what_they_share(self):
+        config = Said(num_hidden_layers=8, hybrid_layer_ids=[1, 3, 5, 7], num_mem_blocks=2)
+        features, keys = features_of(config, [0, 1, 0, 2, 0, 1, 0, 2])
+        self.assertEqual(features, [{"nth": "hybrid_layer_ids", "offset": 0, "turns": "num_mem_blocks"}])
+        self.assertEqual(keys, ["hybrid_layer_ids", "num_mem_blocks"])
+        self.assertEqual([value_at(config, features[0], i) for i in (0, 1, 3, 5)], ["none", "0", "1", "0"])
+
+
+    def test_the_first_two_layers_and_the_last_may_differ_by_their_numbers(self):
+        features, _ = features_of(Said(num_hidden_layers=6), [0, 1, 2, 2, 2, 3])
+        self.assertEqual(features, [{"at": "num_hidden_layers - 1"}, {"first": "2"}])
+
+    def test_layers_by_number_are_counted_as_files_do(self):
+        said = by_number(Said(num_hidden_layers=2, attribute_map={"num_hidden_layers": "n_layers"}), [0, 1])
+        self.assertEqual(said[2], {"key": "n_layers", "is": 2})
+
+
+    def test_a_number_of_layers_under_a_name_of_its_own_is_an_alias(self):
+        named = lambda key: Said(attribute_map={"num_hidden_layers": key}, **{key: 6})
+        with_no_tower = {"model_type": "none"}
+        self.assertEqual(aliases_of(Said(**with_no_tower), set()), {})
+        self.assertEqual(aliases_of(named("n_layers"), set()), {})
+        self.assertEqual(aliases_of(named("decoder_layers"), set()), {"aliases": {"decoder_layers": "num_hidden_layers"}})
+
+
+class TestHeads(unittest.TestCase):
+    def heads(self, rows, width, tied=False):
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table, self.head = nn.Embedding(10, 4), nn.Linear(width, rows)
+                if tied:
+                    self.head.weight = self.table.weight
+
+            def get_input_embeddings(self):
+                return self.table
+
+            def get_output_embeddings(self):
+                return self.head
+
+        return Model()
+
+    def test_a_head_of_another_width_says_its_shape(self):
+        config = Said(hidden_size=6, vocab_size=10)
+        self.assertIsNone(weight_of(self.heads(10, 6), config))
+        self.assertEqual(weight_of(self.heads(10, 8), config), (10, 8))
+        self.assertIsNone(weight_of(self.heads(10, 4, tied=True), config))
+
+    def test_a_class_may_tie_whatever_its_config_says(self):
+        config = Said(tie_word_embeddings=True)
+        by_config = lambda one: self.heads(10, 4, tied=one.tie_word_embeddings)
+        self.assertEqual(ties(config, by_config), {})
+        self.assertEqual(ties(config, lambda one: self.heads(10, 4, tied=False)), {"ties": False})
+        self.assertEqual(ties(config, lambda one: self.heads(10, 4, tied=True)), {"ties": True})
+
+
+class TestLosses(unittest.TestCase):
+    def test_a_loss_over_logits_as_they_are(self):
+        class Model(nn.Module):
+            def __init__(self, upcasts):
+                super().__init__()
+                self.upcasts, self.config = upcasts, Said()
+                self.table, self.head = nn.Embedding(10, 4), nn.Linear(4, 10)
+
+            def forward(self, input_ids, labels):
+                logits = self.head(self.table(input_ids))
+                return nn.functional.cross_entropy((logits.float() if self.upcasts else logits).view(-1, 10), labels.view(-1))
+
+        for upcasts in (False, True):
+            model = Model(upcasts).to("meta", torch.bfloat16)
+            self.assertEqual(takes_plain_loss(model, model.head), not upcasts)
+
+
+class TestRates(unittest.TestCase):
+    def test_an_operator_without_a_rate_reads_no_config(self):
+        self.assertIsNone(key_of(None, None))
+
+
+class TestClasses(unittest.TestCase):
+    """Classes of transformers, built on `meta` and small."""
+
+    @classmethod
+    def setUpClass(cls):
+        prepare()
+
+    def config(self, model_type, **said):
+        from transformers import CONFIG_MAPPING
+
+        return CONFIG_MAPPING[model_type](**said)
+
+    def test_layers_that_run_again_are_as_many_as_their_calls(self):
+        config = self.config("albert", hidden_size=32, num_attention_heads=4, intermediate_size=64, num_hidden_layers=5, vocab_size=50)
+        name, layers = layers_of(decoder_of(build(config, "eager")))
+        self.assertIsInstance(layers, Called)
+        self.assertEqual(len(layers), 5)
+        self.assertEqual(len(set(layers)), 1)
+        self.assertEqual(set(layers.prefixes), {f"{name}.0."})
+        self.assertEqual(len(in_common(layers)), len(list(layers[0].parameters())))
+
+    def test_fewer_layers_have_as_much_in_common(self):
+        kinds = ["linear_attention", "hybrid"] * 8
+        config = self.config(
+            "zamba2", num_hidden_layers=16, layers_block_type=kinds, hidden_size=64, n_mamba_heads=8, num_attention_heads=4,
+            num_key_value_heads=4, intermediate_size=64, num_mem_blocks=2, vocab_size=50,
+        )
+        kept = fewer_layers(copy.deepcopy(config))
+        shared = lambda one: groups(layers_of(decoder_of(build(copy.deepcopy(one), "eager")))[1])
+        self.assertLess(kept.num_hidden_layers, 16)
+        self.assertEqual((shared(kept), shared(config)), (2, 2))
+
+    def test_parameters_made_in_fp32_are_cast_where_a_class_runs_in_no_other_dtype(self):
+        config = self.config("xlnet", d_model=32, n_layer=1, n_head=4, d_inner=32, vocab_size=50)
+        try:
+            models.CAST.add(type(config))
+            model = build(config, "eager")
+        finally:
+            models.CAST.discard(type(config))
+        self.assertEqual({parameter.dtype for parameter in model.parameters()}, {torch.bfloat16})
+
+
+if __name__ == "__main__":
+    unittest.main()
