@@ -126,6 +126,8 @@ pub struct SampleImages {
     pub height: Option<u64>,
     /// Pixels of its width; likewise.
     pub width: Option<u64>,
+    /// Pixels of an image's area that it is scaled down to where it has more; `None`: what its class's processor takes at most.
+    pub max_pixels: Option<u64>,
     /// Tiles that an image is cut into, each seen by the tower as an image of its own. `None`: by the rule of its class's processor, as
     /// patches and positions are.
     pub tiles: Option<u64>,

@@ -204,6 +204,7 @@ pub(super) static FIELDS: &[Field] = &[
     row!(("images.per_sample", "images") images.per_sample, optional_whole(1, 4_096)),
     row!(("images.height", "image_height") images.height, optional_whole(1, 65_536), Pixels),
     row!(("images.width", "image_width") images.width, optional_whole(1, 65_536), Pixels),
+    row!(("images.max_pixels", "image_max_pixels") images.max_pixels, optional_whole(1, 4_294_967_296), Pixels),
     row!(("images.tiles", "image_tiles") images.tiles, optional_whole(1, 4_096)),
     row!(("images.patches", "image_patches") images.patches, optional_whole(1, 16_777_216)),
     row!(("images.positions", "image_positions") images.positions, optional_whole(0, 16_777_216), Tokens),

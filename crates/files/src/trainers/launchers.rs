@@ -38,7 +38,7 @@ pub(super) const ENVIRONMENT_ROWS: &[Row] = &[
     says("PYTORCH_HIP_ALLOC_CONF", Fact::Allocator),
     says("FORCE_TORCHRUN", Fact::MultiGpu),
     says("ACCELERATE_MIXED_PRECISION", Fact::Precision),
-    bears("MAX_PIXELS", Topic::Vision),
+    sets("MAX_PIXELS", "images.max_pixels", As::Whole),
     bears("VIDEO_MAX_PIXELS", Topic::Vision),
     bears("FPS_MAX_FRAMES", Topic::Vision),
     bears("CUDA_LAUNCH_BLOCKING", Topic::NoSetting),

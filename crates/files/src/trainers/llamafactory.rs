@@ -21,7 +21,7 @@ pub(super) const ROWS: &[Row] = &[
     bears("mixture_of_depths", Topic::NoSetting),
     bears("rope_scaling", Topic::Positions),
     bears("moe_aux_loss_coef", Topic::Loss),
-    bears("image_max_pixels", Topic::Vision),
+    sets("image_max_pixels", "images.max_pixels", As::Whole),
     bears("image_resolution", Topic::Vision),
     bears("video_max_pixels", Topic::Vision),
     bears("video_maxlen", Topic::Vision),

@@ -49,7 +49,7 @@ pub(super) const ROWS: &[Row] = &[
     says("freeze_llm", Fact::FreezesLanguage),
     says("freeze_aligner", Fact::FreezesProjector),
     bears("vit_gradient_checkpointing", Topic::Activations),
-    bears("max_pixels", Topic::Vision),
+    sets("max_pixels", "images.max_pixels", As::Whole),
     bears("sequence_parallel_size", Topic::Parallelism),
     bears("deepspeed_autotp_size", Topic::Parallelism),
     bears("zero_hpz_partition_size", Topic::Parallelism),

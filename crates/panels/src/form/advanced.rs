@@ -49,6 +49,7 @@ const STEP: &[Row] = &[
     row_where("images.per_sample", Typed, sees_images),
     row_where("images.height", Typed, has_images),
     row_where("images.width", Typed, has_images),
+    row_where("images.max_pixels", Typed, has_images),
     row_where("images.tiles", Typed, has_images),
     row_where("images.patches", Typed, has_images),
     row_where("images.positions", Typed, has_images),

@@ -23,6 +23,7 @@ pub(super) static FURTHER: FurtherFields = FurtherFields {
     images_per_sample: field("每个样本的图像数", "", "用于带视觉塔的模型；留空则只有文本。"),
     images_height: field("图像高度", "像素", "留空则与宽度相同；两者都留空则为 1024。"),
     images_width: field("图像宽度", "像素", "留空则与高度相同；两者都留空则为 1024。"),
+    images_max_pixels: field("单张图像像素上限", "像素", "高×宽，超过则等比缩小；留空则按该模型类处理器的上限。"),
     images_tiles: field("每张图像的切块数", "", "视觉塔把每个切块当作一张图像；留空则按该模型类处理器的规则。"),
     images_patches: field("每张图像的 patch 数", "", "留空则按该模型类处理器的规则。"),
     images_positions: field(

@@ -35,6 +35,11 @@ pub(super) static FURTHER: FurtherFields = FurtherFields {
     images_per_sample: field("Images per sample", "", "For models with a vision tower; empty: text alone."),
     images_height: field("Image height", "pixels", "Empty: as the width; 1024 where neither is given."),
     images_width: field("Image width", "pixels", "Empty: as the height; 1024 where neither is given."),
+    images_max_pixels: field(
+        "Most pixels of an image",
+        "pixels",
+        "Height × width; larger images are scaled down. Empty: what the class's processor takes at most.",
+    ),
     images_tiles: field(
         "Tiles per image",
         "",

@@ -6,7 +6,7 @@ mod processors;
 mod tests;
 
 use crate::model::{BatchImages, Model, Vision};
-use crate::plan::{Plan, Problem, ProblemKind};
+use crate::plan::{Plan, Problem, ProblemKind, TrainerName};
 use any_resolution::Tiled;
 pub use processors::ImageRule;
 use processors::Rule;
@@ -91,6 +91,14 @@ pub(super) fn seen(plan: &Plan, model: &Model) -> Option<SeenImage> {
     let (rule, known) = Rule::of(&model.recorded.program.model_type);
     let said = |side: Option<u64>, other: Option<u64>| side.or(other).unwrap_or(UNSAID).max(1);
     let sides = (said(images.height, images.width), said(images.width, images.height));
+    let (rule, sides) = match images.max_pixels {
+        // LLaMA-Factory's bound goes before the processor, whatever that takes.
+        Some(most) if matches!(rule, Rule::Area(_)) && plan.trainer.name != TrainerName::LlamaFactory => {
+            (rule.bounded(most), sides)
+        }
+        Some(most) => (rule, processors::scaled_down(sides, most)),
+        None => (rule, sides),
+    };
     let (tiles, grid, patches, positions) = by_rule(rule, vision, sides)?;
     let together = any_resolution::put_together(vision, images, sides, per_sample);
     let is_counted = images.tiles.is_some() || images.patches.is_some();

@@ -96,6 +96,15 @@ impl Rule {
         (rule, ImageRule::Checkpoints)
     }
 
+    /// The same with at most so many pixels, where the processor itself has such a bound.
+    #[must_use]
+    pub(super) fn bounded(self, most: u64) -> Self {
+        match self {
+            Self::Area(area) => Self::Area(Area { most, ..area }),
+            other => other,
+        }
+    }
+
     /// Whether images of other shapes have other numbers of patches; otherwise they have other numbers of tiles, if any.
     pub(super) fn counts_patches(self) -> bool {
         matches!(self, Self::Area(_) | Self::LongestSide | Self::Budget { .. } | Self::Rounded)
@@ -106,6 +115,18 @@ impl Rule {
     pub(super) fn merges(self) -> Option<u64> {
         matches!(self, Self::NearestShape { .. } | Self::Canvas { .. }).then_some(2)
     }
+}
+
+/// Sides of an image whose area is brought to `most` pixels where it is larger, as trainers do it before the processor: llamafactory
+/// data/mm_plugin.py `_preprocess_image`, ms-swift template/vision_utils.py `rescale_image`.
+pub(super) fn scaled_down((height, width): Sides, most: u64) -> Sides {
+    let area = height.saturating_mul(width);
+    if area <= most {
+        return (height, width);
+    }
+    let by = (most as f64 / area as f64).sqrt();
+    let side = |side: u64| ((side as f64 * by) as u64).max(1);
+    (side(height), side(width))
 }
 
 impl Area {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{ImageRule, processors::Rule, refused, seen};
 use crate::job::Job;
 use crate::model::{Program, Programs};
-use crate::plan::{Plan, SampleImages};
+use crate::plan::{Plan, SampleImages, TrainerName};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -85,6 +85,30 @@ fn images_become_what_their_processors_make_of_them() {
     }
     assert!(wrong.is_empty(), "{} of {compared}:\n{}", wrong.len(), wrong.join("\n"));
     assert_eq!(compared, rows.len());
+}
+
+/// `smart_resize` with that bound, and behind LLaMA-Factory's scaling.
+#[test]
+fn pixels_of_an_image_are_bounded_by_the_processor_or_before_it() {
+    let job = job("qwen2_5_vl-frozen-tower", "qwen2_5_vl");
+    let positions = |trainer: TrainerName, (height, width): (u64, u64), most: u64| {
+        let images = SampleImages {
+            per_sample: Some(1),
+            height: Some(height),
+            width: Some(width),
+            max_pixels: Some(most),
+            ..Default::default()
+        };
+        let mut plan = Plan { images, ..job.plan.clone() };
+        plan.trainer.name = trainer;
+        seen(&plan, &job.model).unwrap().positions
+    };
+    let of = |trainer| {
+        [((8_000, 8_000), 1_003_520), ((1_200, 1_600), 262_144), ((600, 800), 1_003_520)]
+            .map(|(sides, most)| positions(trainer, sides, most))
+    };
+    assert_eq!(of(TrainerName::MsSwift), [1_225, 315, 609]);
+    assert_eq!(of(TrainerName::LlamaFactory), [1_296, 336, 609]);
 }
 
 #[test]

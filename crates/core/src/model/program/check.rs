@@ -122,7 +122,21 @@ fn one(
         stacks.push(self::stack(stack, layers.len(), &mut names)?);
     }
     let inputs = written.inputs.into_iter().map(|input| self::input(input, shapes.len())).collect::<Result<_, _>>()?;
-    let format::Head { name, bias, bias_of, softcaps, scales, upcasts, adds, pooler, classifies, ties, weight, wide, plain } = written.head;
+    let format::Head {
+        name,
+        bias,
+        bias_of,
+        softcaps,
+        scales,
+        upcasts,
+        adds,
+        pooler,
+        classifies,
+        ties,
+        weight,
+        wide,
+        plain,
+    } = written.head;
     let is_matrix = |shape: &usize| shapes.get(*shape).is_some_and(|dims| dims.len() == 2);
     if !weight.as_ref().is_none_or(is_matrix) {
         return Err(("head.weight".to_owned(), "is no shape of a matrix".to_owned()));
@@ -158,7 +172,21 @@ fn one(
         keeps: written.keeps,
         supports_sdpa: written.sdpa,
         holds_input: written.holds,
-        head: Head { name, bias, bias_of, softcaps, scales, upcasts, adds, pooler, classifies, ties, weight, wide, plain },
+        head: Head {
+            name,
+            bias,
+            bias_of,
+            softcaps,
+            scales,
+            upcasts,
+            adds,
+            pooler,
+            classifies,
+            ties,
+            weight,
+            wide,
+            plain,
+        },
         before,
         layers,
         after,
@@ -199,7 +227,9 @@ fn stack(written: format::Stack, layers: usize, names: &mut Names) -> Result<Sta
 }
 
 fn feature(written: format::Feature, names: &mut Names) -> Found<Feature> {
-    let format::Feature { list, within, below, last, at, every, from, offset, chars, nth, first, repeats, turns, .. } = written;
+    let format::Feature {
+        list, within, below, last, at, every, from, offset, chars, nth, first, repeats, turns, ..
+    } = written;
     let (named, otherwise) = (written.names, written.otherwise);
     let bound = below.as_deref().or(at.as_deref()).map(|text| Expression::parse(text, names)).transpose()?;
     let found = [
@@ -215,7 +245,8 @@ fn feature(written: format::Feature, names: &mut Names) -> Found<Feature> {
         (FeatureOf::Repeats, repeats),
     ];
     let mut found = found.into_iter().filter_map(|(of, key)| Some((of, key?)));
-    let (of, key) = found.next().ok_or("a feature is one of list, in, nth, first, below, at, last, every, chars, repeats")?;
+    let (of, key) =
+        found.next().ok_or("a feature is one of list, in, nth, first, below, at, last, every, chars, repeats")?;
     let otherwise = otherwise.map(|other| feature(*other, names)).transpose()?.map(Box::new);
     Ok(Feature { of, key, below: bound, from, turns, named, otherwise })
 }
