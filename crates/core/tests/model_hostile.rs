@@ -294,7 +294,6 @@ fn check(model: &Model) {
             attention.num_key_value_heads == 0 || attention.num_attention_heads % attention.num_key_value_heads == 0
         );
         assert!((0.0..=1.0).contains(&attention.dropout));
-        assert!(attention.rotary_dim <= attention.head_dim);
     }
 }
 
