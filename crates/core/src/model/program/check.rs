@@ -122,22 +122,7 @@ fn one(
         stacks.push(self::stack(stack, layers.len(), &mut names)?);
     }
     let inputs = written.inputs.into_iter().map(|input| self::input(input, shapes.len())).collect::<Result<_, _>>()?;
-    let format::Head { name, bias, bias_of, softcaps, scales, upcasts, adds, pooler, classifies, ties, weight, wide, plain } = written.head;
-    let is_matrix = |shape: &usize| shapes.get(*shape).is_some_and(|dims| dims.len() == 2);
-    if !weight.as_ref().is_none_or(is_matrix) {
-        return Err(("head.weight".to_owned(), "is no shape of a matrix".to_owned()));
-    }
-    let stated = |written| match written {
-        format::Stated::Always(always) => Stated::Always(always),
-        format::Stated::Where(key) => Stated::Where(key),
-    };
-    let (bias, softcaps) = (stated(bias), stated(softcaps));
-    let classifies = match classifies.as_deref() {
-        None => Classifies::HeadLayers,
-        Some("pooler") => Classifies::Pooled,
-        Some("dense") => Classifies::ByItself,
-        Some(other) => return Err(("head.classifies".to_owned(), format!("{other} is neither pooler nor dense"))),
-    };
+    let head = head(written.head, shapes)?;
     let condition = |format::Condition { key, is, above }| Condition { key, is, above };
     Ok(Program {
         model_type: written.model_type,
@@ -158,11 +143,32 @@ fn one(
         keeps: written.keeps,
         supports_sdpa: written.sdpa,
         holds_input: written.holds,
-        head: Head { name, bias, bias_of, softcaps, scales, upcasts, adds, pooler, classifies, ties, weight, wide, plain },
+        head,
         before,
         layers,
         after,
     })
+}
+
+/// The output head; `shapes`: those of the file.
+fn head(written: format::Head, shapes: &[Vec<usize>]) -> Result<Head, Fault> {
+    let stated = |written| match written {
+        format::Stated::Always(always) => Stated::Always(always),
+        format::Stated::Where(key) => Stated::Where(key),
+    };
+    let classifies = match written.classifies.as_deref() {
+        None => Classifies::HeadLayers,
+        Some("pooler") => Classifies::Pooled,
+        Some("dense") => Classifies::ByItself,
+        Some(other) => return Err(("head.classifies".to_owned(), format!("{other} is neither pooler nor dense"))),
+    };
+    let is_matrix = |shape: &usize| shapes.get(*shape).is_some_and(|dims| dims.len() == 2);
+    if !written.weight.as_ref().is_none_or(is_matrix) {
+        return Err(("head.weight".to_owned(), "is no shape of a matrix".to_owned()));
+    }
+    let format::Head { name, bias_of, scales, upcasts, adds, pooler, ties, weight, wide, plain, .. } = written;
+    let (bias, softcaps) = (stated(written.bias), stated(written.softcaps));
+    Ok(Head { name, bias, bias_of, softcaps, scales, upcasts, adds, pooler, classifies, ties, weight, wide, plain })
 }
 
 /// Keys of rates of dropout that functions name, each once.
@@ -199,7 +205,9 @@ fn stack(written: format::Stack, layers: usize, names: &mut Names) -> Result<Sta
 }
 
 fn feature(written: format::Feature, names: &mut Names) -> Found<Feature> {
-    let format::Feature { list, within, below, last, at, every, from, offset, chars, nth, first, repeats, turns, .. } = written;
+    let format::Feature {
+        list, within, below, last, at, every, from, offset, chars, nth, first, repeats, turns, ..
+    } = written;
     let (named, otherwise) = (written.names, written.otherwise);
     let bound = below.as_deref().or(at.as_deref()).map(|text| Expression::parse(text, names)).transpose()?;
     let found = [
@@ -215,7 +223,8 @@ fn feature(written: format::Feature, names: &mut Names) -> Found<Feature> {
         (FeatureOf::Repeats, repeats),
     ];
     let mut found = found.into_iter().filter_map(|(of, key)| Some((of, key?)));
-    let (of, key) = found.next().ok_or("a feature is one of list, in, nth, first, below, at, last, every, chars, repeats")?;
+    let (of, key) =
+        found.next().ok_or("a feature is one of list, in, nth, first, below, at, last, every, chars, repeats")?;
     let otherwise = otherwise.map(|other| feature(*other, names)).transpose()?.map(Box::new);
     Ok(Feature { of, key, below: bound, from, turns, named, otherwise })
 }
