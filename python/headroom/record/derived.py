@@ -1,6 +1,6 @@
 """Keys that a class works out from others where a config does not say them, or knows by other names."""
 
-from . import variants, vision
+from . import sources, variants, vision
 from .dimensions import Explainer, Unexplained
 from .features import PUBLISHED_SIZES
 
@@ -56,7 +56,7 @@ def aliases_of(config, names):
     listed = {alias: key for part in [config, *parts] for alias, key in (getattr(part, "attribute_map", None) or {}).items()}
     known = {alias: key for alias, key in sorted(listed.items()) if key in names and alias not in names}
     layers = listed.get("num_hidden_layers")
-    if not parts and layers is not None and layers not in COUNTS_OF_LAYERS and isinstance(config.to_dict().get(layers), int):
+    if not parts and not sources.has_source(config) and layers is not None and layers not in COUNTS_OF_LAYERS and isinstance(config.to_dict().get(layers), int):
         # What says how many there are, where nothing knows that (TrOCR's `decoder_layers`).
         known[layers] = "num_hidden_layers"
     return {"aliases": known} if known else {}

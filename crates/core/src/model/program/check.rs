@@ -122,36 +122,7 @@ fn one(
         stacks.push(self::stack(stack, layers.len(), &mut names)?);
     }
     let inputs = written.inputs.into_iter().map(|input| self::input(input, shapes.len())).collect::<Result<_, _>>()?;
-    let format::Head {
-        name,
-        bias,
-        bias_of,
-        softcaps,
-        scales,
-        upcasts,
-        adds,
-        pooler,
-        classifies,
-        ties,
-        weight,
-        wide,
-        plain,
-    } = written.head;
-    let is_matrix = |shape: &usize| shapes.get(*shape).is_some_and(|dims| dims.len() == 2);
-    if !weight.as_ref().is_none_or(is_matrix) {
-        return Err(("head.weight".to_owned(), "is no shape of a matrix".to_owned()));
-    }
-    let stated = |written| match written {
-        format::Stated::Always(always) => Stated::Always(always),
-        format::Stated::Where(key) => Stated::Where(key),
-    };
-    let (bias, softcaps) = (stated(bias), stated(softcaps));
-    let classifies = match classifies.as_deref() {
-        None => Classifies::HeadLayers,
-        Some("pooler") => Classifies::Pooled,
-        Some("dense") => Classifies::ByItself,
-        Some(other) => return Err(("head.classifies".to_owned(), format!("{other} is neither pooler nor dense"))),
-    };
+    let head = head(written.head, shapes)?;
     let condition = |format::Condition { key, is, above }| Condition { key, is, above };
     Ok(Program {
         model_type: written.model_type,
@@ -172,25 +143,32 @@ fn one(
         keeps: written.keeps,
         supports_sdpa: written.sdpa,
         holds_input: written.holds,
-        head: Head {
-            name,
-            bias,
-            bias_of,
-            softcaps,
-            scales,
-            upcasts,
-            adds,
-            pooler,
-            classifies,
-            ties,
-            weight,
-            wide,
-            plain,
-        },
+        head,
         before,
         layers,
         after,
     })
+}
+
+/// The output head; `shapes`: those of the file.
+fn head(written: format::Head, shapes: &[Vec<usize>]) -> Result<Head, Fault> {
+    let stated = |written| match written {
+        format::Stated::Always(always) => Stated::Always(always),
+        format::Stated::Where(key) => Stated::Where(key),
+    };
+    let classifies = match written.classifies.as_deref() {
+        None => Classifies::HeadLayers,
+        Some("pooler") => Classifies::Pooled,
+        Some("dense") => Classifies::ByItself,
+        Some(other) => return Err(("head.classifies".to_owned(), format!("{other} is neither pooler nor dense"))),
+    };
+    let is_matrix = |shape: &usize| shapes.get(*shape).is_some_and(|dims| dims.len() == 2);
+    if !written.weight.as_ref().is_none_or(is_matrix) {
+        return Err(("head.weight".to_owned(), "is no shape of a matrix".to_owned()));
+    }
+    let format::Head { name, bias_of, scales, upcasts, adds, pooler, ties, weight, wide, plain, .. } = written;
+    let (bias, softcaps) = (stated(written.bias), stated(written.softcaps));
+    Ok(Head { name, bias, bias_of, softcaps, scales, upcasts, adds, pooler, classifies, ties, weight, wide, plain })
 }
 
 /// Keys of rates of dropout that functions name, each once.
