@@ -232,6 +232,13 @@ CONFIGS = {
         {"hidden_size": 4096, "num_attention_heads": 64, "alibi": True, "bias": True, "multi_query": False, "parallel_attn": False},
     ],
     "xmod": {"default_language": "en_XX"},
+    # As a language model it attends to what is before a token.
+    "bert-generation": {"is_decoder": True},
+    # With the expert that every token visits, which the default lacks, and without.
+    "granitemoeshared": [{"shared_intermediate_size": 2048}, {}],
+    "granitemoe_swa": [{"shared_intermediate_size": 2048}, {}],
+    # K-EXAONE: its defaults say no width of a head.
+    "exaone_moe": {"head_dim": 128, "num_key_value_heads": 8},
     # Hunyuan-7B: its defaults say no width of a head.
     "hunyuan_v1_dense": {
         "vocab_size": 128167, "intermediate_size": 14336, "num_key_value_heads": 8, "head_dim": 128,
@@ -331,7 +338,8 @@ CLASSES = {
     "qwen3_omni_moe_text": "Qwen3OmniMoeThinkerTextModel", "qwen3_vl_moe_text": "Qwen3VLMoeTextModel", "modernbert": "ModernBertForMaskedLM", "bert": "BertForMaskedLM",
     "roberta": "RobertaForMaskedLM", "xlm-roberta": "XLMRobertaForMaskedLM", "camembert": "CamembertForMaskedLM", "distilbert": "DistilBertForMaskedLM",
     "electra": "ElectraForMaskedLM", "data2vec-text": "Data2VecTextForMaskedLM", "roberta-prelayernorm": "RobertaPreLayerNormForMaskedLM",
-    "xlm-roberta-xl": "XLMRobertaXLForMaskedLM",
+    "xlm-roberta-xl": "XLMRobertaXLForMaskedLM", "roformer": "RoFormerForMaskedLM", "megatron-bert": "MegatronBertForMaskedLM",
+    "ernie": "ErnieForMaskedLM", "eurobert": "EuroBertForMaskedLM", "nomic_bert": "NomicBertForMaskedLM", "mpnet": "MPNetForMaskedLM",
 }
 
 # Sounds, images alone, translation, and what trains with another loss.

@@ -122,7 +122,8 @@ def behind_decoder(model, decoder, head, name):
         trace.close()
     behind = [op.name for op in trace.ops[ran[-1] if ran else 0 :]]
     scales = any(n.startswith(("mul.", "div.")) for n in behind) and "tanh" not in behind
-    return {"name": name, "bias": getattr(head, "bias", None) is not None, "softcaps": "tanh" in behind, "scales": scales}
+    said = {"name": name, "bias": getattr(head, "bias", None) is not None, "softcaps": "tanh" in behind, "scales": scales}
+    return {**said, "upcasts": True} if upcasts_masked(model, head) else said
 
 
 def without_layers(config):

@@ -113,9 +113,9 @@ def with_value(config, key, value):
 
 def head_width(config):
     """The width of a head; nothing where a config does not say it."""
-    heads, hidden = (getattr(config, key, None) for key in ("num_attention_heads", "hidden_size"))
+    heads, hidden, said = (value_of(config, key) for key in ("num_attention_heads", "hidden_size", "head_dim"))
     plain = hidden // heads if isinstance(heads, int) and isinstance(hidden, int) and heads > 0 else None
-    return getattr(config, "head_dim", None) or plain
+    return said or plain
 
 
 def share_rotations(config, before):

@@ -7,7 +7,11 @@ Needs torch and transformers 5.23; nothing is downloaded, models are built on th
 
 Input: one object a line; `config` is the config.json. Lines of `tensors` come back with every parameter of the model,
 named as in the checkpoint but for the prefix before the layers; lines of `totals` with the number of parameters and of
-those that a token meets. Of multimodal models the text part and the head are taken.
+those that a token meets, the latter where the experts of the class are stacked. Of multimodal models the text part and the head are taken;
+`whole_param_count` is the number of all parameters.
+
+`id` is a checkpoint whose published figures the config has. "(class defaults)" behind it: the figures are those that the class of
+transformers has without any, and which of them the checkpoint has is not known here.
 """
 
 import json
@@ -15,10 +19,19 @@ import re
 import sys
 
 import torch
-from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForImageTextToText, AutoModelForMaskedLM
-from transformers import MllamaForCausalLM
+import transformers
+from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForImageTextToText, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
 
-MASKED = {"bert", "roberta", "xlm-roberta", "camembert", "distilbert"}
+MASKED = {
+    "bert", "roberta", "xlm-roberta", "camembert", "distilbert", "data2vec-text", "electra", "ernie", "eurobert", "megatron-bert", "modernbert",
+    "mpnet", "nomic_bert", "roberta-prelayernorm", "roformer", "xlm-roberta-xl",
+}
+# Classes that no automatic class makes.
+CLASSES = {
+    "cohere_compass_text": "CohereCompassForCausalLM", "dots1": "Dots1ForCausalLM", "ministral": "MinistralForCausalLM",
+    "mllama_text_model": "MllamaForCausalLM", "qwen2_5_omni_thinker": "Qwen2_5OmniThinkerForConditionalGeneration",
+    "qwen3_omni_moe_thinker": "Qwen3OmniMoeThinkerForConditionalGeneration",
+}
 PREFIX = r"^(model\.decoder|model\.language_model|model|transformer|gpt_neox|bert|roberta|distilbert)\."
 
 
@@ -28,9 +41,11 @@ def build(config):
     auto = AutoModelForMaskedLM if config.model_type in MASKED else AutoModelForCausalLM
     if "vision_config" in rest:
         auto = AutoModelForImageTextToText
+    if config.model_type == "t5":
+        auto = AutoModelForSeq2SeqLM
     with torch.device("meta"):
-        if config.model_type == "mllama_text_model":
-            return config, MllamaForCausalLM(config)
+        if config.model_type in CLASSES:
+            return config, getattr(transformers, CLASSES[config.model_type])(config)
         return config, auto.from_config(config)
 
 
@@ -41,7 +56,7 @@ def short(name):
 
 def parameters(config, model):
     for name, parameter in model.named_parameters():
-        if not hasattr(config, "vision_config") or "language_model" in name or "lm_head" in name:
+        if not hasattr(config, "vision_config") or any(part in name for part in ("language_model", "text_model", "lm_head")):
             yield name, parameter
 
 
@@ -49,7 +64,9 @@ def active(config, name, parameter):
     """Parameters that a token meets: of stacked experts, those it visits."""
     if ".experts." not in name:
         return parameter.numel()
-    return parameter.numel() // parameter.shape[0] * config.get_text_config().num_experts_per_tok
+    text = config.get_text_config()
+    visited = next(getattr(text, key) for key in ("num_experts_per_tok", "moe_topk", "top_k_experts") if hasattr(text, key))
+    return parameter.numel() // parameter.shape[0] * visited
 
 
 def rotary_dim(config, model):
@@ -74,5 +91,8 @@ for line in sys.stdin:
         case["rotary_dim"] = rotary_dim(config, model)
         case["tensors"] = {short(name): list(parameter.shape) for name, parameter in named}
     else:
-        case["active_param_count"] = sum(active(config, name, parameter) for name, parameter in named)
+        if all(".experts." in name for name, parameter in named if parameter.dim() == 3 and parameter.numel() > 1 << 22):
+            case["active_param_count"] = sum(active(config, name, parameter) for name, parameter in named)
+        if "vision_config" in case["config"]:
+            case["whole_param_count"] = sum(parameter.numel() for parameter in model.parameters())
     print(json.dumps(case))

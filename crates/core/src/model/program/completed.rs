@@ -157,7 +157,7 @@ static RULES: &[Rule] = &[
     rule(&["olmo3"], "layer_types", |keys| keys.full_every(4)),
     rule(&["cohere2"], "layer_types", |keys| keys.full_every(keys.period(4))),
     // Without a window no layer slides.
-    rule(&["exaone4"], "layer_types", |keys| {
+    rule(&["exaone4", "exaone_moe"], "layer_types", |keys| {
         let slides = keys.said.get("sliding_window").is_none_or(|window| !window.is_null());
         if slides { keys.full_every(keys.period(4)) } else { keys.each(|_, _| FULL) }
     }),
@@ -194,8 +194,8 @@ static RULES: &[Rule] = &[
         keys.each(|layer, layers| if (layer + 1) % 6 == 0 || layer + 1 == layers { FULL } else { SLIDING })
     }),
     // Of layers with full attention.
-    rule(&["gemma4_text"], "global_head_dim", |_| Some(512.into())),
-    rule(&["gemma4_text"], "num_global_key_value_heads", |keys| {
+    rule(&["gemma4_text", "gemma4_unified_text"], "global_head_dim", |_| Some(512.into())),
+    rule(&["gemma4_text", "gemma4_unified_text"], "num_global_key_value_heads", |keys| {
         Some(keys.other("num_key_value_heads").unwrap_or_else(|| 4.into()))
     }),
     rule(&["glm4_moe_lite", "laguna", "mimo_v2_flash"], "mlp_layer_types", |keys| keys.dense_first(1)),
@@ -217,12 +217,32 @@ static RULES: &[Rule] = &[
             }
         }
     }),
+    // Checkpoints say how many tokens a layer compresses into one, of further layers too (deepseek_v4/configuration_deepseek_v4.py
+    // `__post_init__`).
+    rule(&["deepseek_v4"], "layer_types", |keys| {
+        let ratios = keys.said.get("compress_ratios").and_then(Json::as_array);
+        keys.each(|layer, _| {
+            let ratio = ratios.and_then(|ratios| ratios.get(usize::try_from(layer).ok()?)?.as_u64());
+            match ratio.unwrap_or(if layer > 2 && layer % 2 == 1 { 4 } else { 128 }) {
+                0 => SLIDING,
+                4 => "compressed_sparse_attention",
+                _ => "heavily_compressed_attention",
+            }
+        })
+    }),
+    rule(&["deepseek_v4"], "mlp_layer_types", |keys| {
+        let hashed = keys.number("num_hash_layers").unwrap_or(3);
+        keys.each(|layer, _| if layer < hashed { "hash_moe" } else { "moe" })
+    }),
     // The class puts the width of the rotated part in its place, whatever a file says.
     renamed(&["deepseek_v2", "deepseek_v3"], "head_dim", |keys| keys.other("qk_rope_head_dim")),
     // Four times as wide as what it reads (`config.n_inner if config.n_inner is not None else 4 * hidden_size` and its kin).
     rule(&["gpt2", "gpt_bigcode"], "n_inner", |keys| keys.four_times(&["n_embd", "hidden_size"], 768)),
     rule(&["gptj", "codegen"], "n_inner", |keys| keys.four_times(&["n_embd", "hidden_size"], 4_096)),
     rule(&["gpt_neo"], "intermediate_size", |keys| keys.four_times(&["hidden_size"], 2_048)),
+    rule(&["granite_swa", "granitemoe_swa"], "layer_types", |keys| {
+        keys.each(|layer, _| if layer % 4 == 0 { FULL } else { SLIDING })
+    }),
     rule(&["granitemoehybrid"], "layer_types", |keys| keys.each(|_, _| "mamba")),
     rule(&["inkling_text"], "layer_types", |keys| {
         let is_local = |layer| keys.lists("local_layer_ids", layer).unwrap_or((layer + 1) % 6 != 0);

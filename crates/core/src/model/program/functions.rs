@@ -266,7 +266,8 @@ impl Function {
         if !saves.iter().all(is_there) {
             return Err("saves what is no tensor of the operator".to_owned());
         }
-        let saves_all = edges.len() == 1;
+        // What an edge that none of the class's models has would save was not there when this was recorded.
+        let saves_all = found.len() == 1;
         let place = Place { edges: found, saves: saves.clone(), saves_all, backward: Arc::new(whole) };
         Ok((!place.edges.is_empty()).then_some(place))
     }

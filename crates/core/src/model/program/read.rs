@@ -155,14 +155,13 @@ pub(in crate::model) fn read(
         is_causal |= causal;
         is_not |= !causal;
     }
-    // Where causality stands in numbers that are added to the scores (Inkling's relative positions), attention says that it has none.
-    let predicts_next = program.class.ends_with("ForCausalLM");
-    // No kernel of attention says it where the class adds its masks itself (DeBERTa, MPNet).
-    let fills_in = !program.attends() && program.class.ends_with("ForMaskedLM");
+    // Where causality stands in numbers that are added to the scores (Inkling's relative positions), attention says that it has none;
+    // and it says nothing where it is operators alone (MPNet's, RoFormer's, DeBERTa's).
+    let is_for = |what: &str| program.class.ends_with(what);
+    let sees_all = is_not && !is_causal && !is_for("ForCausalLM") && program.stacks.len() < 2;
     let kind = match program.reads_sources {
         true => ModelKind::EncoderDecoder,
-        false if fills_in => ModelKind::Encoder,
-        false if is_not && !is_causal && !predicts_next && program.stacks.len() < 2 => ModelKind::Encoder,
+        false if is_for("ForMaskedLM") || sees_all => ModelKind::Encoder,
         false => ModelKind::Decoder,
     };
     Ok(Model {
@@ -220,14 +219,23 @@ pub(in crate::model) fn idle(
         Ok(model) => model,
         Err(refused) => return beside_text(programs, fields)?.ok_or(refused),
     };
-    let is_beside = |module: &Module| module.part != ModelPart::LanguageModel;
-    let mut found: Vec<Module> = model.embeddings.iter().filter(|module| is_beside(module)).cloned().collect();
+    let mut found: Vec<Module> = model.embeddings.iter().filter(|module| is_beside_or_whole(module)).cloned().collect();
     for run in &model.layers {
         for _ in 0..run.count {
             found.extend(run.layer.modules.iter().filter(|module| is_beside(module)).cloned());
         }
     }
     Ok(found)
+}
+
+/// Whether a module of a class with a tower is none of its text part's.
+fn is_beside(module: &Module) -> bool {
+    module.part != ModelPart::LanguageModel
+}
+
+/// The same of one outside the layers, where the whole model may have parameters of its own (LLaVA-NeXT's `image_newline`).
+fn is_beside_or_whole(module: &Module) -> bool {
+    is_beside(module) || module.name.is_empty()
 }
 
 /// The same by a program that is for configs with such a tower beside another text part, whose layers do not matter.
@@ -250,7 +258,9 @@ fn beside_text(programs: &[Arc<Program>], fields: &Map<String, Json>) -> Result<
             undropped: undropped(program, &figures)?,
         };
         let facts = Facts::new(&recorded, &figures)?;
-        let mut found = modules(&facts, &program.before.modules, None);
+        let mut around = modules(&facts, &program.before.modules, None);
+        around.retain(is_beside_or_whole);
+        let mut found = Vec::new();
         for (block, part) in blocks {
             let own = program.layers.get(block).map_or(&[][..], |block| &block.modules);
             found.extend(modules(&facts, own, Some(part)));
@@ -258,12 +268,13 @@ fn beside_text(programs: &[Arc<Program>], fields: &Map<String, Json>) -> Result<
         // What joins the two stands in the first layer of the text, whichever kind that is.
         for block in program.text_layers() {
             for join in modules(&facts, &block.modules, None) {
-                if found.iter().all(|other| other.name != join.name) {
+                if around.iter().chain(&found).all(|other| other.name != join.name) {
                     found.push(join);
                 }
             }
         }
-        found.retain(|module| module.part != ModelPart::LanguageModel);
+        found.retain(is_beside);
+        found.splice(0..0, around);
         if found.iter().all(|module| module.kind.param_count() > 0) {
             return Ok(Some(found));
         }
