@@ -115,7 +115,7 @@ def head_width(config):
     """The width of a head; nothing where a config does not say it."""
     heads, hidden = (getattr(config, key, None) for key in ("num_attention_heads", "hidden_size"))
     plain = hidden // heads if isinstance(heads, int) and isinstance(hidden, int) and heads > 0 else None
-    return getattr(config, "head_dim", None) or plain
+    return value_of(config, "head_dim") or plain
 
 
 def share_rotations(config, before):

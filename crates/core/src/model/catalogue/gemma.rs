@@ -1,6 +1,6 @@
-//! Gemma, by Google; of Gemma 3 from 4B on and of Gemma 3n the text part.
+//! Gemma, by Google; of Gemma 3 from 4B on, of Gemma 3n and of Gemma 4 12B the text part.
 
-use super::source::{AICONFIGURATOR, CONFIG, CONVERSION, LITGPT, PUBLISHED, TRANSFORMERS};
+use super::source::{AICONFIGURATOR, CONFIG, CONVERSION, FIXTURE, LITGPT, PUBLISHED, TRANSFORMERS};
 
 super::table::models! {
     group "Gemma";
@@ -41,6 +41,9 @@ super::table::models! {
     "google/gemma-4-E4B-it", "Gemma 4 E4B", "", 7_941_100_832, CONVERSION,
         r#"{"model_type":"gemma4","architectures":["Gemma4ForConditionalGeneration"],"text_config":{"model_type":"gemma4_text","hidden_size":2560,"hidden_size_per_layer_input":256,"intermediate_size":10240,"num_hidden_layers":42,"num_attention_heads":8,"num_key_value_heads":2,"head_dim":256,"global_head_dim":512,"num_kv_shared_layers":18,"vocab_size":262144,"vocab_size_per_layer_input":262144,"max_position_embeddings":131072,"final_logit_softcapping":30.0,"tie_word_embeddings":true},"vision_config":{"model_type":"gemma4_vision","hidden_size":768,"intermediate_size":3072,"num_hidden_layers":16,"num_attention_heads":12,"num_key_value_heads":12,"head_dim":64,"global_head_dim":64,"pooling_kernel_size":3,"patch_size":16,"position_embedding_size":10240},"audio_config":{"model_type":"gemma4_audio","hidden_size":1024,"num_hidden_layers":12,"num_attention_heads":8,"conv_kernel_size":5},"vision_soft_tokens_per_image":280,"tie_word_embeddings":true}"#,
         ["google/gemma-4-E4B"];
+    "google/gemma-4-12B-it", "Gemma 4 12B (text part)", "", 11_907_350_272, FIXTURE,
+        r#"{"model_type":"gemma4_unified","architectures":["Gemma4UnifiedForConditionalGeneration"],"text_config":{"model_type":"gemma4_unified_text","attention_k_eq_v":true,"final_logit_softcapping":30.0,"global_head_dim":512,"head_dim":256,"hidden_size":3840,"intermediate_size":15360,"max_position_embeddings":262144,"num_attention_heads":16,"num_global_key_value_heads":1,"num_hidden_layers":48,"num_key_value_heads":8,"num_kv_shared_layers":0,"sliding_window":1024,"vocab_size":262144},"tie_word_embeddings":true,"vision_config":{"model_type":"gemma4_unified_vision","mm_embed_dim":3840,"output_proj_dims":3840}}"#,
+        ["google/gemma-4-12B"];
     "google/gemma-4-26B-A4B-it", "Gemma 4 26B-A4B", "", 25_805_933_872 / 4_395_322_672, AICONFIGURATOR,
         r#"{"model_type":"gemma4","architectures":["Gemma4ForConditionalGeneration"],"audio_config":null,"text_config":{"model_type":"gemma4_text","attention_k_eq_v":true,"enable_moe_block":true,"final_logit_softcapping":30.0,"global_head_dim":512,"head_dim":256,"hidden_size":2816,"hidden_size_per_layer_input":0,"intermediate_size":2112,"max_position_embeddings":262144,"moe_intermediate_size":704,"num_attention_heads":16,"num_experts":128,"num_global_key_value_heads":2,"num_hidden_layers":30,"num_key_value_heads":8,"num_kv_shared_layers":0,"sliding_window":1024,"top_k_experts":8,"use_bidirectional_attention":"vision","vocab_size":262144},"tie_word_embeddings":true,"vision_config":{"model_type":"gemma4_vision","hidden_size":1152,"intermediate_size":4304,"num_hidden_layers":27,"num_attention_heads":16,"num_key_value_heads":16,"head_dim":72,"global_head_dim":72,"default_output_length":280,"pooling_kernel_size":3,"standardize":true,"patch_size":16,"position_embedding_size":10240},"vision_soft_tokens_per_image":280}"#,
         ["google/gemma-4-26B-A4B"];

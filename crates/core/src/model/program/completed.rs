@@ -194,8 +194,8 @@ static RULES: &[Rule] = &[
         keys.each(|layer, layers| if (layer + 1) % 6 == 0 || layer + 1 == layers { FULL } else { SLIDING })
     }),
     // Of layers with full attention.
-    rule(&["gemma4_text"], "global_head_dim", |_| Some(512.into())),
-    rule(&["gemma4_text"], "num_global_key_value_heads", |keys| {
+    rule(&["gemma4_text", "gemma4_unified_text"], "global_head_dim", |_| Some(512.into())),
+    rule(&["gemma4_text", "gemma4_unified_text"], "num_global_key_value_heads", |keys| {
         Some(keys.other("num_key_value_heads").unwrap_or_else(|| 4.into()))
     }),
     rule(&["glm4_moe_lite", "laguna", "mimo_v2_flash"], "mlp_layer_types", |keys| keys.dense_first(1)),
