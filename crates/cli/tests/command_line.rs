@@ -137,7 +137,7 @@ fn catalogues_are_searched() {
     assert!(first(&["models", "千问"]).starts_with("Qwen/Qwen3"));
     let rows = headroom(&["gpus", "24GB", "--json"]).json();
     assert!(rows.as_array().unwrap().iter().any(|row| row["id"] == "rtx-4090"));
-    assert_bad_input(&headroom(&["models", "Qwen2.5-Omni"]), &["Qwen2.5-Omni", "Qwen/Qwen2.5-7B"]);
+    assert_bad_input(&headroom(&["models", "Qwen2.5-Audio"]), &["Qwen2.5-Audio", "Qwen/Qwen2.5-7B"]);
     assert_bad_input(&headroom(&["gpus", "abacus"]), &["abacus"]);
 }
 

@@ -101,6 +101,8 @@ CONFIGS = {
     # The class's own, E2B and E4B, 26B-A4B, and 31B. With as many layers the last that keep keys and values are not those that are not
     # below the number of those that share.
     "gemma4_text": [{}, {**GEMMA4_SHARING, "num_hidden_layers": 12, "layer_types": ["sliding_attention", "full_attention"] * 6}, {**GEMMA4_LARGE, **GEMMA4_EXPERTS}, GEMMA4_LARGE],
+    # The class's own, and 12B.
+    "gemma4_unified_text": [{}, {key: value for key, value in GEMMA4_LARGE.items() if key != "hidden_size_per_layer_input"}],
     # E2B, whose layers that share have twice the width, and E4B, with linear layers of the tower that clip as their checkpoints have them,
     # and E2B without; 31B (26B-A4B's mixtures would be a file of more than 6 kB). Fewer key and value heads than query heads tell the two apart.
     "gemma4": [

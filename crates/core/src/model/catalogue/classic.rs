@@ -69,4 +69,7 @@ super::table::models! {
     "bigscience/bloom-7b1", "BLOOM 7.1B", "2022-05", 7_069_016_064, PUBLISHED,
         r#"{"model_type":"bloom","architectures":["BloomForCausalLM"],"hidden_size":4096,"n_layer":30,"n_head":32,"vocab_size":250880}"#,
         ["bigscience/bloomz-7b1"];
+    group "GPT-J";
+    "EleutherAI/gpt-j-6b", "GPT-J 6B", "2021-06", 6_050_882_784, TRANSFORMERS,
+        r#"{"model_type":"gptj","architectures":["GPTJForCausalLM"],"n_embd":4096,"n_layer":28,"n_head":16,"rotary_dim":64,"vocab_size":50400,"n_positions":2048}"#;
 }

@@ -1,6 +1,6 @@
 //! Llama, by Meta, and models of its second generation's shape.
 
-use super::source::{AICONFIGURATOR, LITGPT};
+use super::source::{AICONFIGURATOR, CONVERSION, LITGPT, TT_METAL};
 
 super::table::models! {
     group "Llama 3";
@@ -16,6 +16,9 @@ super::table::models! {
     "meta-llama/Llama-3.1-8B", "Llama 3.1 8B", "2024-07", 8_030_261_248, LITGPT,
         r#"{"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":4096,"num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":8,"intermediate_size":14336,"vocab_size":128256,"max_position_embeddings":131072}"#,
         ["meta-llama/Llama-3.1-8B-Instruct", "meta-llama/Meta-Llama-3.1-8B", "meta-llama/Meta-Llama-3.1-8B-Instruct"];
+    "meta-llama/Llama-3.2-11B-Vision-Instruct", "Llama 3.2 11B Vision", "2024-09", 10_670_220_835, CONVERSION,
+        r#"{"model_type":"mllama","architectures":["MllamaForConditionalGeneration"],"text_config":{"model_type":"mllama_text_model","hidden_size":4096,"intermediate_size":14336,"num_hidden_layers":40,"num_attention_heads":32,"num_key_value_heads":8,"vocab_size":128256,"max_position_embeddings":131072,"cross_attention_layers":[3,8,13,18,23,28,33,38]},"vision_config":{"model_type":"mllama_vision_model","hidden_size":1280,"intermediate_size":5120,"num_hidden_layers":32,"num_global_layers":8,"attention_heads":16,"image_size":560,"patch_size":14,"max_num_tiles":4,"intermediate_layers_indices":[3,7,15,23,30],"vision_output_dim":7680},"tie_word_embeddings":false}"#,
+        ["meta-llama/Llama-3.2-11B-Vision"];
     "meta-llama/Meta-Llama-3-70B", "Llama 3 70B", "2024-04", 70_553_706_496, LITGPT,
         r#"{"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":8192,"num_hidden_layers":80,"num_attention_heads":64,"num_key_value_heads":8,"intermediate_size":28672,"vocab_size":128256,"max_position_embeddings":8192}"#,
         ["meta-llama/Meta-Llama-3-70B-Instruct"];
@@ -25,6 +28,9 @@ super::table::models! {
          "meta-llama/Meta-Llama-3.1-70B-Instruct"];
     "meta-llama/Llama-3.3-70B-Instruct", "Llama 3.3 70B", "2024-12", 70_553_706_496, LITGPT,
         r#"{"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":8192,"num_hidden_layers":80,"num_attention_heads":64,"num_key_value_heads":8,"intermediate_size":28672,"vocab_size":128256,"max_position_embeddings":131072}"#;
+    "meta-llama/Llama-3.2-90B-Vision-Instruct", "Llama 3.2 90B Vision", "2024-09", 88_593_355_323, TT_METAL,
+        r#"{"model_type":"mllama","architectures":["MllamaForConditionalGeneration"],"text_config":{"model_type":"mllama_text_model","hidden_size":8192,"intermediate_size":28672,"num_hidden_layers":100,"num_attention_heads":64,"num_key_value_heads":8,"vocab_size":128256,"max_position_embeddings":131072,"cross_attention_layers":[3,8,13,18,23,28,33,38,43,48,53,58,63,68,73,78,83,88,93,98]},"vision_config":{"model_type":"mllama_vision_model","hidden_size":1280,"intermediate_size":5120,"num_hidden_layers":32,"num_global_layers":8,"attention_heads":16,"image_size":560,"patch_size":14,"max_num_tiles":4,"intermediate_layers_indices":[3,7,15,23,30],"vision_output_dim":7680},"tie_word_embeddings":false}"#,
+        ["meta-llama/Llama-3.2-90B-Vision"];
     "meta-llama/Llama-3.1-405B", "Llama 3.1 405B", "2024-07", 405_853_388_800, LITGPT,
         r#"{"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":16384,"num_hidden_layers":126,"num_attention_heads":128,"num_key_value_heads":8,"intermediate_size":53248,"vocab_size":128256,"max_position_embeddings":131072}"#,
         ["meta-llama/Llama-3.1-405B-Instruct", "meta-llama/Meta-Llama-3.1-405B",
@@ -58,4 +64,7 @@ super::table::models! {
     "meta-llama/Llama-4-Maverick-17B-128E-Instruct", "Llama 4 Maverick 400B-A17B", "2025-04", 401_583_781_376 / 18_056_623_616, AICONFIGURATOR,
         r#"{"model_type":"llama4","architectures":["Llama4ForConditionalGeneration"],"text_config":{"attention_chunk_size":8192,"head_dim":128,"hidden_size":5120,"intermediate_size":8192,"intermediate_size_mlp":16384,"max_position_embeddings":1048576,"model_type":"llama4_text","num_attention_heads":40,"num_experts_per_tok":1,"num_hidden_layers":48,"num_key_value_heads":8,"num_local_experts":128,"vocab_size":202048,"interleave_moe_layer_step":2,"use_qk_norm":false},"vision_config":{"model_type":"llama4_vision_model","hidden_size":1408,"intermediate_size":5632,"num_hidden_layers":34,"num_attention_heads":16,"image_size":336,"patch_size":14}}"#,
         ["meta-llama/Llama-4-Maverick-17B-128E"];
+    group "LLaVA";
+    "llava-hf/llava-1.5-7b-hf", "LLaVA 1.5 7B", "2023-10", 7_063_427_072, CONVERSION,
+        r#"{"model_type":"llava","architectures":["LlavaForConditionalGeneration"],"text_config":{"model_type":"llama","hidden_size":4096,"num_hidden_layers":32,"num_attention_heads":32,"intermediate_size":11008,"vocab_size":32064,"max_position_embeddings":4096},"vision_config":{"model_type":"clip_vision_model","hidden_size":1024,"intermediate_size":4096,"num_hidden_layers":24,"num_attention_heads":16,"image_size":336,"patch_size":14,"projection_dim":768,"vocab_size":32000},"tie_word_embeddings":false}"#;
 }

@@ -23,7 +23,8 @@ super::table::models! {
     "mistralai/Mistral-Small-24B-Base-2501", "Mistral Small 3 24B", "2025-01", 23_572_403_200, PUBLISHED,
         r#"{"model_type":"mistral","architectures":["MistralForCausalLM"],"hidden_size":5120,"num_hidden_layers":40,"num_attention_heads":32,"num_key_value_heads":8,"head_dim":128,"intermediate_size":32768,"vocab_size":131072,"max_position_embeddings":32768,"sliding_window":null}"#,
         ["mistralai/Mistral-Small-24B-Instruct-2501", "mistralai/Magistral-Small-2506",
-         "mistralai/Devstral-Small-2505"];
+         "mistralai/Devstral-Small-2505", "mistralai/Magistral-Small-2507",
+         "mistralai/Devstral-Small-2507"];
     "mistralai/Mixtral-8x7B-v0.1", "Mixtral 8x7B", "2023-12", 46_702_792_704 / 12_879_925_248, LITGPT,
         r#"{"model_type":"mixtral","architectures":["MixtralForCausalLM"],"hidden_size":4096,"num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":8,"intermediate_size":14336,"vocab_size":32000,"max_position_embeddings":32768,"num_local_experts":8,"num_experts_per_tok":2}"#,
         ["mistralai/Mixtral-8x7B-Instruct-v0.1"];
@@ -35,7 +36,8 @@ super::table::models! {
     group "Mistral Small";
     "mistralai/Mistral-Small-3.1-24B-Instruct-2503", "Mistral Small 3.1/3.2 24B", "2025-03", 24_011_361_280, TT_METAL,
         r#"{"model_type":"mistral3","architectures":["Mistral3ForConditionalGeneration"],"text_config":{"model_type":"mistral","hidden_size":5120,"intermediate_size":32768,"num_hidden_layers":40,"num_attention_heads":32,"num_key_value_heads":8,"head_dim":128,"vocab_size":131072,"max_position_embeddings":131072,"tie_word_embeddings":false},"vision_config":{"model_type":"pixtral","hidden_size":1024,"intermediate_size":4096,"num_hidden_layers":24,"num_attention_heads":16,"head_dim":64,"image_size":1540,"patch_size":14},"spatial_merge_size":2,"tie_word_embeddings":false}"#,
-        ["mistralai/Mistral-Small-3.1-24B-Base-2503", "mistralai/Mistral-Small-3.2-24B-Instruct-2506"];
+        ["mistralai/Mistral-Small-3.1-24B-Base-2503",
+         "mistralai/Mistral-Small-3.2-24B-Instruct-2506", "mistralai/Magistral-Small-2509"];
     group "Devstral";
     "mistralai/Devstral-Small-2-24B-Instruct-2512", "Devstral Small 2 24B", "2025-12", 24_011_361_280, TT_METAL,
         r#"{"model_type":"mistral3","architectures":["Mistral3ForConditionalGeneration"],"text_config":{"model_type":"ministral3","hidden_size":5120,"intermediate_size":32768,"num_hidden_layers":40,"num_attention_heads":32,"num_key_value_heads":8,"head_dim":128,"vocab_size":131072,"max_position_embeddings":393216,"tie_word_embeddings":false},"vision_config":{"model_type":"pixtral","hidden_size":1024,"intermediate_size":4096,"num_hidden_layers":24,"num_attention_heads":16,"head_dim":64,"image_size":1540,"patch_size":14},"spatial_merge_size":2,"tie_word_embeddings":false}"#;

@@ -1,6 +1,6 @@
 //! Phi, by Microsoft.
 
-use super::source::{LITGPT, PUBLISHED};
+use super::source::{CONFIG, LITGPT, PUBLISHED};
 
 super::table::models! {
     group "Phi";
@@ -21,4 +21,6 @@ super::table::models! {
     "microsoft/phi-4", "Phi-4 14B", "2024-12", 14_659_507_200, LITGPT,
         r#"{"model_type":"phi3","architectures":["Phi3ForCausalLM"],"hidden_size":5120,"num_hidden_layers":40,"num_attention_heads":40,"num_key_value_heads":10,"intermediate_size":17920,"vocab_size":100352,"max_position_embeddings":16384,"sliding_window":null}"#,
         ["microsoft/Phi-4-reasoning", "microsoft/Phi-4-reasoning-plus"];
+    "microsoft/Phi-3.5-MoE-instruct", "Phi-3.5 MoE 42B-A6.6B", "2024-08", 41_873_153_344 / 6_640_999_744, CONFIG,
+        r#"{"model_type":"phimoe","architectures":["PhimoeForCausalLM"],"hidden_size":4096,"num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":8,"intermediate_size":6400,"vocab_size":32064,"max_position_embeddings":131072,"num_local_experts":16,"num_experts_per_tok":2,"attention_bias":true,"lm_head_bias":true,"sliding_window":131072}"#;
 }

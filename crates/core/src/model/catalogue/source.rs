@@ -23,12 +23,13 @@ pub(super) const TRANSFORMERS: &str = "class defaults of transformers 5.23";
 pub(super) const AICONFIGURATOR: &str = "copy of the model's config.json in aiconfigurator, model_configs";
 pub(super) const TT_METAL: &str = "copy of the model's config.json in tt-metal, model_params";
 pub(super) const EXECUTORCH: &str = "figures of ExecuTorch, examples/models";
-pub(super) const MAXTEXT: &str = "copy of the model's config.json in MaxText, hf_model_configs.py";
+pub(super) const MAXTEXT: &str =
+    "copy of the model's config.json in MaxText, hf_model_configs.py, or its figures, configs/models";
 pub(super) const SLIME: &str = "figures of slime, scripts/models";
 pub(super) const MEGATRON_BRIDGE: &str = "figures of Megatron-Bridge, tests of its models";
 /// The script that converted the weights holds the figures.
 pub(super) const CONVERSION: &str = "transformers, the script that converted the weights";
-/// Tests of a public project hold a copy.
-pub(super) const FIXTURE: &str = "copy of the model's config.json in tests of a public project";
+/// Tests or documents of a public project hold a copy.
+pub(super) const FIXTURE: &str = "copy of the model's config.json in tests or documents of a public project";
 /// Table 1 of the paper.
 pub(super) const OPT_PAPER: &str = "OPT paper, arXiv 2205.01068, table 1";

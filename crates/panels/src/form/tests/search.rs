@@ -183,12 +183,12 @@ fn a_memory_size_lists_the_gpus_of_that_size_and_leaving_asks_for_one() {
 #[test]
 fn a_model_that_is_not_there_is_never_taken_for_one_that_is() {
     let mut reader = Reader::open("v=1");
-    reader.does("seek model", "Qwen2.5-Omni");
+    reader.does("seek model", "Qwen2.5-Audio");
     assert_eq!(reader.count("model"), "Nothing has this name. The nearest:");
     assert!(reader.lines()[0].contains("Qwen/Qwen2.5"));
     assert_eq!(reader.active("model").0, None);
-    reader.does("enter model", "Qwen2.5-Omni\n\n");
-    assert_eq!(reader.value("model"), "Qwen2.5-Omni");
+    reader.does("enter model", "Qwen2.5-Audio\n\n");
+    assert_eq!(reader.value("model"), "Qwen2.5-Audio");
     let said = reader.described("model");
     assert!(said.contains("not in the catalogue; paste its config.json") && said.contains("Qwen/Qwen2.5-7B"), "{said}");
 }
