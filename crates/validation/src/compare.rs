@@ -172,7 +172,7 @@ fn measured_rows(case: &Case, job: &Job, estimate: &Estimate) -> Vec<Row> {
     let mut rows: Vec<Row> =
         rows.map(|(metric, measured, estimated)| row(case, metric, measured, estimated, false)).collect();
     if let Some(measured) = bytes(STEADY_RESERVED) {
-        let estimated = memory::Requests::new(job).reserved_from_empty_cache();
+        let estimated = memory::Requests::new(job).reserved_with_empty_cache();
         rows.push(row(case, "reserved", measured, estimated, false));
     }
     rows

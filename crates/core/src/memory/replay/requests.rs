@@ -115,8 +115,8 @@ impl Requests {
 
     /// Most that the allocator takes from a device that never fills over two steady steps, bytes, when its cache is emptied after the
     /// first two of the program: how steps are often measured.
-    pub fn reserved_from_empty_cache(&self) -> u64 {
-        self.program.from_empty_cache(Mode::Default)
+    pub fn reserved_with_empty_cache(&self) -> u64 {
+        self.program.with_empty_cache(Mode::Default)
     }
 
     /// Allocations and frees of the steady step in their order.

@@ -108,7 +108,7 @@ impl Program {
 
     /// Most that two steady steps take from a device that never fills, bytes, where the first two steps ran before them and the cache
     /// was emptied then: what lives lies where the first steps put it, and the rest is taken anew.
-    pub(super) fn from_empty_cache(&self, mode: Mode) -> u64 {
+    pub(super) fn with_empty_cache(&self, mode: Mode) -> u64 {
         let Ok(mut run) = Run::loaded(self, mode) else { return 0 };
         let play = |run: &mut Run, wanted: u64| {
             let mut reserved = 0;
