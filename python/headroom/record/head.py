@@ -9,6 +9,8 @@ from .trace import Trace
 
 # The key under which logits go through tanh, in classes that go by one.
 SOFTCAP = "final_logit_softcapping"
+# Operators that a linear layer may run.
+MATMULS = ("linear", "mm", "addmm")
 
 
 def softcaps(model, config, built):
@@ -52,9 +54,15 @@ def head_of(model):
     finally:
         handle.remove()
         trace.close()
-    behind = [op.name for op in trace.ops[ran[-1] if ran else 0 :]]
+    ops = trace.ops[ran[-1] if ran else 0 :]
+    behind = [op.name for op in ops]
     scales = any(n.startswith(("mul.", "div.")) for n in behind) and "tanh" not in behind
-    return {"name": name, "bias": getattr(head, "bias", None) is not None, "softcaps": "tanh" in behind, "scales": scales}
+    said = {"name": name, "bias": getattr(head, "bias", None) is not None, "softcaps": "tanh" in behind, "scales": scales}
+    # The model gives its logits in fp32 (modeling_mamba.py `MambaForCausalLM.forward`).
+    last = max((i for i, name in enumerate(behind) if name in MATMULS), default=len(ops))
+    of_logits = ops[last:]
+    widens = any(op.name == "_to_copy" and trace.values[op.outputs[0]].dtype == torch.float32 for op in of_logits)
+    return {**said, "upcasts": True} if widens else said
 
 
 def without_layers(config):
