@@ -13,15 +13,18 @@ fn read(config: &Value) -> Model {
 #[test]
 fn classes_compute_what_their_code_computes() {
     use Activation::{Fused, GeluNew, Relu, SquaredRelu};
-    for (model_type, activation) in
-        [("llama", Fused), ("qwen2_moe", Fused), ("gpt2", GeluNew), ("opt", Relu), ("nemotron", SquaredRelu)]
-    {
-        let model = read(&json!({"model_type": model_type}));
-        let read = match &model.layers[0].layer.feed_forward {
+    for (config, activation) in [
+        (json!({"model_type": "llama"}), Fused),
+        (json!({"model_type": "qwen2_moe"}), Fused),
+        (json!({"model_type": "gpt2"}), GeluNew),
+        (json!({"model_type": "opt"}), Relu),
+        (json!({"model_type": "nemotron", "num_key_value_heads": 8}), SquaredRelu),
+    ] {
+        let of_first = match &read(&config).layers[0].layer.feed_forward {
             FeedForward::Dense(mlp) => mlp.activation,
             FeedForward::Experts(experts) => experts.expert.activation,
         };
-        assert_eq!(read, activation, "{model_type}");
+        assert_eq!(of_first, activation, "{config}");
     }
 }
 

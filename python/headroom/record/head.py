@@ -12,6 +12,8 @@ from .trace import Trace
 
 # The key under which logits go through tanh, in classes that go by one.
 SOFTCAP = "final_logit_softcapping"
+# Operators that a linear layer may run.
+MATMULS = ("linear", "mm", "addmm")
 
 
 def softcaps(model, config, built):
@@ -120,10 +122,15 @@ def behind_decoder(model, decoder, head, name):
     finally:
         handle.remove()
         trace.close()
-    behind = [op.name for op in trace.ops[ran[-1] if ran else 0 :]]
+    ops = trace.ops[ran[-1] if ran else 0 :]
+    behind = [op.name for op in ops]
     scales = any(n.startswith(("mul.", "div.")) for n in behind) and "tanh" not in behind
     said = {"name": name, "bias": getattr(head, "bias", None) is not None, "softcaps": "tanh" in behind, "scales": scales}
-    return {**said, "upcasts": True} if upcasts_masked(model, head) else said
+    # The model gives its logits in fp32 (modeling_mamba.py `MambaForCausalLM.forward`).
+    last = max((i for i, name in enumerate(behind) if name in MATMULS), default=len(ops))
+    of_logits = ops[last:]
+    widens = any(op.name == "_to_copy" and trace.values[op.outputs[0]].dtype == torch.float32 for op in of_logits)
+    return {**said, "upcasts": True} if widens or upcasts_masked(model, head) else said
 
 
 def without_layers(config):

@@ -6,7 +6,7 @@ use super::super::autograd::{
 };
 use super::super::term::Term;
 use super::super::weights::{BaseWeight, LoadedModel};
-use crate::model::Model;
+use crate::model::{Model, ModelKind};
 
 /// `lm_head(hidden)` and what the family does to logits.
 pub(in crate::memory) fn logits(
@@ -49,7 +49,11 @@ pub(in crate::memory) fn logits(
     if let Some(groups) = &context.groups {
         logits = groups.leave_tail(&logits);
     }
-    Some(scale_logits(context, model, logits))
+    let logits = scale_logits(context, model, logits);
+    // `self.lm_head(hidden_states).float()`: what the model gives is in fp32, and nothing holds what the head gave (modeling_mamba.py
+    // `MambaForCausalLM.forward`, modeling_nemotron_h.py).
+    let widens = model.kind == ModelKind::Decoder && model.recorded.program.upcasts_logits();
+    Some(if widens { cast(&logits, ElementType::F32, context.label(Term::LogitsFp32, "outputs")) } else { logits })
 }
 
 /// What the family does to logits: a factor, a soft cap.

@@ -105,8 +105,8 @@ pub(super) struct Run {
     /// Shape of the input whose heads it sees apart: a gradient that lies head by head is copied to join them, which attention whose
     /// heads are repeated gives back, and no recording of it has.
     pub(super) joined: Option<Shape>,
-    /// Whether it is a view that sees the same sizes and ones beside them (a batch of one sequence as its heads): the `reshape` of its
-    /// backward is a view then, too, however the gradient lies (aten/src/ATen/TensorUtils.cpp `computeStride`).
+    /// Whether it gives a matmul's result the same sizes and ones beside them (the heads of one sequence): the `reshape` of its
+    /// backward is a view then, however the gradient lies (aten/src/ATen/TensorUtils.cpp `computeStride`).
     pub(super) sees_same_sizes: bool,
 }
 

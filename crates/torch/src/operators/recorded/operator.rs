@@ -112,15 +112,14 @@ impl Operator {
         self.kernel == Kernel::View && from.sizes().len() == 3 && to.is_some_and(|to| to.sizes().len() == 4)
     }
 
-    /// Whether it is a view that has the sizes of its input, up to ones.
+    /// Whether it is what a matmul of heads gives, seen with the sizes of its input up to ones, and its backward is one `reshape`.
     fn sees_same_sizes(&self, inputs: &[&Tensor], outputs: &[Tensor]) -> bool {
-        let (Kernel::View | Kernel::Rename, [from, ..], [to, ..]) = (self.kernel, inputs, outputs) else {
-            return false;
-        };
-        let (from, to) = (from.shape(), to.shape());
-        let of =
-            |shape: &'_ Shape| shape.sizes().iter().copied().filter(|size| *size != 1).collect::<SmallVec<[u64; 6]>>();
-        of(&from) == of(&to)
+        let (Kernel::Rename, [from, ..], [to, ..]) = (self.kernel, inputs, outputs) else { return false };
+        let of = |shape: Shape| shape.sizes().iter().copied().filter(|size| *size != 1).collect::<SmallVec<[u64; 6]>>();
+        let is_one_step = self.place.as_ref().is_some_and(|place| {
+            !place.backward.is_whole && matches!(place.backward.steps.as_slice(), [step] if step.inputs.len() == 1)
+        });
+        is_one_step && of(from.shape()) == of(to.shape())
     }
 
     fn outputs(&self, setting: Setting<'_>, inputs: &[&Tensor], label: &dyn Fn(usize) -> Label) -> Tensors {
