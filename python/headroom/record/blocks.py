@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from . import own, rates, sources
+from . import own, rates, sources, vision
 from .blocks_data import Size, Sizes, Unrecordable
 from .fold import fold
 from .joins import join_pieces, join_splits, of_one_gradient
@@ -38,7 +38,7 @@ class Recording:
         self.modules = modules_of(self.decoder)
         self.layers = len(self.plain.exits)
         self.only = only
-        self.scope, self.handed = {}, {}
+        self.scope = {}
         self.places, self.freed, self.without_gradient, self.lists = {}, None, None, None
         twins = [self.pairs[i] for i, op in enumerate(self.trace.ops) if self.wants(op.block)]
         nodes = [node for twin in twins for node in (twin.node, twin.view_node) if node is not None]
@@ -96,7 +96,11 @@ class Recording:
                 if op.name == "linear":
                     read |= {f"{op.module}.{own}" for own, _ in self.modules[op.module].named_parameters(recurse=False)}
             skipped = tuple(self.plain.prefixes[i] for i in self.plain.skipped)
-            read |= {name for name, _ in self.decoder.named_parameters() if name.startswith(skipped)}
+            # Of a text alone nothing else runs what its forward does not (TrOCR's attention to an image).
+            is_alone = not own.of(self.decoder) and not sources.has_source(self.decoder.config) and not vision.has_images(self.decoder.config)
+            of_text = self.plain.prefixes if is_alone and not self.common else ()
+            named = [(name, one.requires_grad) for name, one in self.decoder.named_parameters()]
+            read |= {name for name, trains in named if name.startswith(skipped) or trains and name.startswith(tuple(of_text))}
             self.without_gradient = read - reached(self.graph)
         return self.without_gradient
 
@@ -391,23 +395,10 @@ class Block:
             following = self.following()
             kept = number == self.last and following is not None and any(isinstance(r, int) and r > following for r in readers.get(number, ()))
             if (used or outlives) and (number != self.last or kept):
-                given[self.name_given(number, readers)] = number
+                given[self.recording.scope.setdefault(number, f"g{len(self.recording.scope)}")] = number
         for i, number in enumerate(sorted(self.held_by_caller() - set(given.values()))):
             given[f"{OUTPUTS}{i or ''}"] = number
         return given
-
-    def name_given(self, number, readers):
-        """The name of what other blocks read. What each layer hands on to the next alone has one name (XLM's residual stream)."""
-        scope, handed = self.recording.scope, self.recording.handed
-        if number not in scope:
-            scope[number] = f"g{len(scope)}"
-            if isinstance(self.place, int) and readers.get(number, set()) - {self.place} == {self.place + 1}:
-                at = (sorted(self.made).index(number), len(self.made))
-                name, layer = handed.get(at, (None, None))
-                if layer == self.place - 1 and name in self.takes:
-                    scope[number] = name
-                handed[at] = (scope[number], self.place)
-        return scope[number]
 
     def held_by_caller(self):
         """What nothing reads any more and the model's loop holds beside the hidden states until the next layer has returned
