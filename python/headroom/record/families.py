@@ -239,6 +239,11 @@ CONFIGS = {
     # With the expert that every token visits, which the default lacks, and without.
     "granitemoeshared": [{"shared_intermediate_size": 2048}, {}],
     "granitemoe_swa": [{"shared_intermediate_size": 2048}, {}],
+    # V4-Flash; the defaults have other layers at the beginning.
+    "deepseek_v4": {
+        "num_hidden_layers": 6, "layer_types": ["sliding_attention"] * 2 + ["compressed_sparse_attention", "heavily_compressed_attention"] * 2,
+        "mlp_layer_types": ["hash_moe"] * 3 + ["moe"] * 3,
+    },
     # K-EXAONE: its defaults say no width of a head.
     "exaone_moe": {"head_dim": 128, "num_key_value_heads": 8},
     # Hunyuan-7B: its defaults say no width of a head.
