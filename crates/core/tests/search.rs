@@ -129,7 +129,7 @@ const MODELS: &[(&str, Means)] = &[
     ("unsloth/Qwen3.5-9B", One("Qwen/Qwen3.5-9B")),
     ("qwen3 vl 8b", One("Qwen/Qwen3-VL-8B-Instruct")),
     ("bge-m3", One("BAAI/bge-m3")),
-    ("Qwen/Qwen2.5-Audio-7B", Near(&["Qwen/Qwen2.5-Coder-7B", "Qwen/Qwen2.5-7B"])),
+    ("Qwen/Qwen2.5-Audio-7B", Near(&["Qwen/Qwen2.5-Coder-7B", "Qwen/Qwen2.5-Omni-7B", "Qwen/Qwen2.5-7B"])),
     ("qwen25-7b", One("Qwen/Qwen2.5-7B")),
     ("qwen2-57b", One("Qwen/Qwen2-57B-A14B")),
     ("qwen257b", Near(&["Qwen/Qwen2.5-7B", "Qwen/Qwen2-57B-A14B"])),
@@ -138,7 +138,7 @@ const MODELS: &[(&str, Means)] = &[
     ("qwen3 30b", Several(&["Qwen/Qwen3-30B-A3B"])),
     ("qwen3-30b-a3b", One("Qwen/Qwen3-30B-A3B")),
     ("Qwen/Qwen3-4Bee", Near(&["Qwen/Qwen3-4B"])),
-    ("智谱", Several(&["zai-org/GLM-4.5", "zai-org/GLM-5"])),
+    ("智谱", Several(&["zai-org/GLM-4.5", "zai-org/GLM-5.2", "zai-org/GLM-5"])),
     ("glm-4-9b", Several(&["zai-org/GLM-4-9B-0414"])),
     ("书生浦语2.5 7b", One("internlm/internlm2_5-7b")),
     ("百川2 7b", One("baichuan-inc/Baichuan2-7B-Base")),
@@ -248,9 +248,9 @@ fn every_entry_is_found_by_its_ids_and_names() {
             assert_eq!(model::resolve(&format!(" {} ", id.to_lowercase())).unwrap(), *id);
             assert_eq!(model::search(&format!("https://huggingface.co/{id}/tree/main")).hits[0].place, place, "{id}");
             let copy = model::search(&format!("someone/{}-GGUF", id.rsplit('/').next().unwrap()));
-            assert_eq!(copy.hits[0].place, place, "{id}: {copy:?}");
+            assert_eq!(copy.hits.first().map(|hit| hit.place), Some(place), "{id}: {copy:?}");
         }
-        assert_eq!(model::search(model.label).hits[0].place, place, "{}", model.label);
+        assert_eq!(model::search(model.label).hits.first().map(|hit| hit.place), Some(place), "{}", model.label);
     }
 }
 

@@ -79,7 +79,7 @@ super::table::models! {
     "moonshotai/Kimi-K2-Instruct", "Kimi K2 1T-A32B", "2025-07", 1_026_408_209_408 / 32_861_477_888, AICONFIGURATOR,
         r#"{"model_type":"deepseek_v3","architectures":["DeepseekV3ForCausalLM"],"hidden_size":7168,"intermediate_size":18432,"kv_lora_rank":512,"max_position_embeddings":131072,"moe_intermediate_size":2048,"n_routed_experts":384,"n_shared_experts":1,"num_attention_heads":64,"num_experts_per_tok":8,"num_hidden_layers":61,"num_key_value_heads":64,"num_nextn_predict_layers":0,"q_lora_rank":1536,"qk_nope_head_dim":128,"qk_rope_head_dim":64,"tie_word_embeddings":false,"v_head_dim":128,"vocab_size":163840,"first_k_dense_replace":1}"#,
         ["moonshotai/Kimi-K2-Base", "moonshotai/Kimi-K2-Instruct-0905", "moonshotai/Kimi-K2-Thinking"];
-    "moonshotai/Kimi-K2.5", "Kimi K2.5/2.6 (text part)", "2026-01", 1_026_408_209_408 / 32_861_477_888, AICONFIGURATOR,
+    "moonshotai/Kimi-K2.5", "Kimi K2.5 (text part)", "2026-01", 1_026_408_209_408 / 32_861_477_888, AICONFIGURATOR,
         r#"{"model_type":"kimi_k25","architectures":["KimiK25ForConditionalGeneration"],"text_config":{"model_type":"deepseek_v3","hidden_size":7168,"num_hidden_layers":61,"num_attention_heads":64,"num_key_value_heads":64,"intermediate_size":18432,"moe_intermediate_size":2048,"vocab_size":163840,"max_position_embeddings":262144,"n_routed_experts":384,"n_shared_experts":1,"num_experts_per_tok":8,"first_k_dense_replace":1,"q_lora_rank":1536,"kv_lora_rank":512,"qk_nope_head_dim":128,"qk_rope_head_dim":64,"v_head_dim":128,"n_group":1,"topk_group":1},"tie_word_embeddings":false}"#,
         ["moonshotai/Kimi-K2.6"];
     group "Hunyuan";
