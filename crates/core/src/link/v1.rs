@@ -139,6 +139,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("images", ""),
     ("image_height", ""),
     ("image_width", ""),
+    ("image_max_pixels", ""),
     ("image_tiles", ""),
     ("image_patches", ""),
     ("image_positions", ""),
