@@ -12,15 +12,16 @@ struct Setup {
     length: u64,
     groups: bool,
     head_major: bool,
+    width: u64,
     element: ElementType,
 }
 
-const PLAIN: Setup = Setup { sequences: 2, length: 512, groups: false, head_major: false, element: Half };
+const PLAIN: Setup = Setup { sequences: 2, length: 512, groups: false, head_major: false, width: 64, element: Half };
 
 /// Runs one attention and its backward.
 fn attention(setup: &Setup, kernel: impl FnOnce(&Inputs<'_>, AttentionSizes, &AttentionLabels) -> Tensor) -> String {
-    let &Setup { sequences, length, groups, head_major, element } = setup;
-    let (heads, width) = (4, 64);
+    let &Setup { sequences, length, groups, head_major, width, element } = setup;
+    let heads = 4;
     let key_heads = if groups { 2 } else { heads };
     trace(|t| {
         let made = |name: &str, heads| t.made(name, &[sequences, heads, length, width], element);
@@ -145,6 +146,15 @@ fn efficient_attention_saves_its_output_and_sums() {
           - random2, - random, - grad4, - grad3, - grad2
         ",
     );
+}
+
+/// As PyTorch's allocator has it of heads of 64, 128, 136 and 256, in both dtypes.
+#[test]
+fn efficient_attention_of_wide_heads_gathers_its_output_in_fp32() {
+    let gathers = |width, element| efficient(&Setup { width, element, ..PLAIN }, None).contains("+ out2");
+    assert!(efficient(&Setup { width: 136, ..PLAIN }, None).contains("+ out2 2x512x4x136 f32"));
+    assert!(gathers(256, Half));
+    assert!(!gathers(128, Half) && !gathers(136, F32) && !gathers(256, F32));
 }
 
 #[test]

@@ -7,6 +7,10 @@ use crate::shape::{ElementType, Shape, Symbol, dims};
 /// What a row of a bias has to be a multiple of (aten/src/ATen/native/transformers/attention.cpp `pre_process_mask`).
 const ROW_ALIGNMENT: u64 = 8;
 
+/// Widest head whose output the kernel gathers in registers; of wider ones it is gathered in fp32, in a buffer of its own
+/// (mem_eff_attention/kernel_forward.h `kNeedsOutputAccumulatorBuffer`).
+const WIDEST_IN_REGISTERS: u64 = 128;
+
 /// What attention adds to its scores.
 #[derive(Clone)]
 pub enum Bias {
@@ -51,6 +55,9 @@ pub fn efficient_attention(
     let (seed, offset) = (random_state(q, labels, 8), random_state(q, labels, 8));
     let out = Tensor::new(tape, labels.output, sizes.out(), element);
     let sums = Tensor::new(tape, labels.statistics, sizes.per_head(), ElementType::F32);
+    if element == ElementType::Half && sizes.head_dim.max(sizes.value_dim) > WIDEST_IN_REGISTERS {
+        drop(Tensor::new(tape, labels.output, sizes.out(), ElementType::F32));
+    }
     for tensor in bias.iter().chain([k, q, v, &sums, &out, &offset, &seed]) {
         recording.save(tensor);
     }
