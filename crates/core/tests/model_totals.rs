@@ -25,7 +25,7 @@ fn totals_are_those_of_the_class() {
     let programs = Programs::default();
     for case in lines(include_str!("models/totals.jsonl")) {
         let (id, config) = (&case["id"], &case["config"]);
-        // Whether its tower runs or is on the card alone.
+        // Whether its tower runs or is on the GPU alone.
         let read = |images| Model::from_config_by("test", config, &programs, images);
         let (mut model, with_tower) = match (read(Images::None), read(Images::Some)) {
             (Ok(model), Ok(with_tower)) => (model, with_tower),
