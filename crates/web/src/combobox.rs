@@ -58,13 +58,13 @@ fn is_open(input: &HtmlInputElement) -> bool {
     input.get_attribute("aria-expanded").as_deref() == Some("true")
 }
 
-/// What decides what is taken: the typed text, the active line, and whether the reader went there.
+/// What decides what is taken: the typed text, and the value of the line that the reader went to.
 fn decision(input: &HtmlInputElement) -> String {
-    USED.with_borrow(|used| {
-        let is_own = input.get_attribute("data-combobox").as_ref() == Some(&used.name);
-        let index = used.active.filter(|_| is_own).map(|index| index.to_string()).unwrap_or_default();
-        format!("{}\n{index}\n{}", input.value(), if is_own && used.went { "went" } else { "" })
-    })
+    let name = input.get_attribute("data-combobox").unwrap_or_default();
+    let gone_to = USED.with_borrow(|used| used.active.filter(|_| used.name == name && used.went));
+    let option = gone_to.and_then(|index| options_of(&name).into_iter().nth(index as usize));
+    let value = option.and_then(|option| option.get_attribute("data-option")).unwrap_or_default();
+    format!("{}\n{value}", input.value())
 }
 
 fn begin(name: &str) {
@@ -93,12 +93,12 @@ fn clicked(event: &Event) {
             begin(&name);
             engine::send(&format!("list {name}"), "");
         }
-    } else if let Some((option, index)) = around(event, "data-option")
+    } else if let Some((option, value)) = around(event, "data-option")
         && let Some(input) = combobox_around(&option)
     {
         let name = input.get_attribute("data-combobox").unwrap_or_default();
         crate::places::touch(&input);
-        engine::send(&format!("take {name}"), &index);
+        engine::send(&format!("take {name}"), &value);
     }
 }
 

@@ -143,18 +143,16 @@ fn refusal(name: &str, typed: &str) -> Option<Problem> {
 /// What the page says of the input with Enter, or when the focus leaves it.
 struct Said<'a> {
     typed: &'a str,
-    /// The line that the reader went to. A line that is active by itself counts for nothing: the page's list may be of
-    /// less than what was typed.
-    gone_to: Option<usize>,
+    /// Value of the line that the reader went to. A line that is active by itself counts for nothing: the page's list may
+    /// be of less than what was typed.
+    gone_to: Option<&'a str>,
 }
 
 impl<'a> Said<'a> {
-    /// Reads the typed text, the active line's index and `went`, a line each.
-    fn read(value: &'a str) -> Self {
-        let mut lines = value.split('\n');
-        let [typed, index, went] = [lines.next(), lines.next(), lines.next()].map(Option::unwrap_or_default);
-        let gone_to = if went == "went" { index.parse().ok() } else { None };
-        Self { typed, gone_to }
+    /// Reads the typed text and the value, a line each.
+    fn read(said: &'a str) -> Self {
+        let (typed, value) = said.split_once('\n').unwrap_or((said, ""));
+        Self { typed, gone_to: Some(value).filter(|value| !value.is_empty()) }
     }
 }
 
@@ -225,7 +223,7 @@ impl Hand<'_> {
         let typed = self.list().typed();
         let active = match (said.gone_to, &typed) {
             _ if !self.list().is_open => None,
-            (Some(index), _) => Some(index),
+            (Some(value), _) => return self.commit(value),
             (None, Some(_)) => self.listed().best(),
             (None, None) => self.list().active,
         };
@@ -245,9 +243,11 @@ impl Hand<'_> {
             self.list().is_open = false;
             return;
         }
+        if let Some(value) = said.gone_to {
+            return self.commit(value);
+        }
         let listed = self.listed();
-        let active = said.gone_to.or_else(|| listed.best().filter(|_| listed.is_clear));
-        match active {
+        match listed.best().filter(|_| listed.is_clear) {
             Some(index) => self.take(index),
             None => self.commit(&typed),
         }
@@ -273,11 +273,8 @@ pub(super) fn act(state: &mut State, verb: &str, name: &str, value: &str) -> boo
         "enter" => hand.enter(&Said::read(value)),
         "leave" => hand.leave(&Said::read(value)),
         "escape" => hand.escape(),
-        "take" => {
-            if let Ok(index) = value.parse() {
-                hand.take(index);
-            }
-        }
+        // By its value: the list in which it was clicked may be one that more was typed since, whose lines stood elsewhere.
+        "take" => hand.commit(value),
         _ => return false,
     }
     true
@@ -359,13 +356,12 @@ fn drawn_lines(listed: &Listed, list_id: &str, chosen: &str) -> Vec<Element> {
             drawn.push(el("li").class("list-group").attr("role", "presentation").text(&item.group));
         }
         group = &item.group;
-        let index = index.to_string();
         let option = el("li")
-            .attr("id", &[list_id, "-", &index].concat())
+            .attr("id", &[list_id, "-", &index.to_string()].concat())
             .attr("role", "option")
             .class("list-option")
             .aria("aria-selected", item.label == chosen)
-            .attr("data-option", &index)
+            .attr("data-option", &item.value)
             .with(el("span").class("option-label").text(&item.label))
             .text(" ")
             .with(el("span").class("option-detail").text(&item.detail));

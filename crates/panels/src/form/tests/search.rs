@@ -16,6 +16,17 @@ impl Reader {
         lines
     }
 
+    /// Value of the line that has this text.
+    fn value_of_line(&self, text: &str) -> String {
+        let mut value = None;
+        each(&self.form, &mut |element| {
+            if element.attribute("role") == Some("option") && text_of(element).contains(text) {
+                value = value.take().or_else(|| element.attribute("data-option").map(str::to_owned));
+            }
+        });
+        value.expect("the list has it")
+    }
+
     fn popup(&self, name: &str) -> &Element {
         let list = [&super::super::field::id_of(name), "-list"].concat();
         let has_list = |element: &Element| {
@@ -52,13 +63,13 @@ fn the_best_answer_is_active_and_enter_takes_it() {
     let lines = reader.lines();
     assert!(lines[0].starts_with("GeForce RTX 4090 23.5"), "{lines:?}");
     assert!(lines[1].contains("RTX 4090 D") && lines[2].contains("RTX 4090 Laptop"), "{lines:?}");
-    reader.does("enter gpu", "4090\n0\n");
+    reader.does("enter gpu", "4090\n");
     assert_eq!(reader.value("gpu"), "GeForce RTX 4090");
     assert!(!reader.is_open("gpu") && reader.lines().is_empty());
     assert!(reader.fragment().contains("gpu=rtx-4090"));
     // Leaving what was taken changes nothing, whatever the page still had in the input.
     let before = reader.fragment().to_owned();
-    reader.does("leave gpu", "4090\n0\n");
+    reader.does("leave gpu", "4090\n");
     assert_eq!((reader.fragment(), reader.value("gpu")), (before.as_str(), "GeForce RTX 4090"));
 }
 
@@ -66,10 +77,10 @@ fn the_best_answer_is_active_and_enter_takes_it() {
 fn leaving_takes_a_clear_answer() {
     let mut reader = Reader::open("v=1");
     reader.does("seek gpu", "4090");
-    reader.does("leave gpu", "4090\n0\n");
+    reader.does("leave gpu", "4090\n");
     assert_eq!(reader.value("gpu"), "GeForce RTX 4090");
     reader.does("seek model", "https://huggingface.co/unsloth/Llama-3.1-8B-Instruct-bnb-4bit/tree/main");
-    reader.does("leave model", "https://huggingface.co/unsloth/Llama-3.1-8B-Instruct-bnb-4bit/tree/main\n0\n");
+    reader.does("leave model", "https://huggingface.co/unsloth/Llama-3.1-8B-Instruct-bnb-4bit/tree/main\n");
     assert_eq!(reader.value("model"), "meta-llama/Llama-3.1-8B-Instruct");
 }
 
@@ -78,10 +89,10 @@ fn what_is_typed_counts_not_what_was_listed_last() {
     let mut reader = Reader::open("v=1");
     reader.does("seek gpu", "40");
     // The page's list was of less: its line is no answer to the whole text.
-    reader.does("leave gpu", "4090\n3\n");
+    reader.does("leave gpu", "4090\n");
     assert_eq!(reader.value("gpu"), "GeForce RTX 4090");
     reader.does("seek gpu", "h");
-    reader.does("enter gpu", "h200\n\n");
+    reader.does("enter gpu", "h200\n");
     assert!(reader.value("gpu").contains("H200"));
 }
 
@@ -89,15 +100,27 @@ fn what_is_typed_counts_not_what_was_listed_last() {
 fn the_reader_can_go_to_another_line() {
     let mut reader = Reader::open("v=1");
     reader.does("seek gpu", "4090");
-    reader.does("enter gpu", "4090\n1\nwent");
+    reader.does("enter gpu", "4090\nrtx-4090-d");
     assert_eq!(reader.value("gpu"), "GeForce RTX 4090 D");
     reader.does("seek gpu", "24GB");
-    let at = reader.lines().iter().position(|line| line.contains("RTX 3090 ")).expect("one of 24 GB");
-    reader.does("leave gpu", &format!("24GB\n{at}\nwent"));
+    let value = reader.value_of_line("RTX 3090 ");
+    reader.does("leave gpu", &format!("24GB\n{value}"));
     assert_eq!(reader.value("gpu"), "GeForce RTX 3090");
-    reader.does("list gpu", "");
-    reader.does("take gpu", "0");
-    assert!(!reader.value("gpu").contains("3090"));
+}
+
+#[test]
+fn a_line_is_taken_from_the_list_that_the_reader_saw() {
+    let mut reader = Reader::open("v=1");
+    reader.does("list model", "");
+    let value = reader.value_of_line("Qwen/Qwen3-8B ");
+    // Typed before the click, and listed after it.
+    reader.does("seek model", "qwen3-4b");
+    reader.does("take model", &value);
+    assert_eq!((reader.value("model"), reader.is_open("model")), ("Qwen/Qwen3-8B", false));
+    reader.does("list model", "");
+    reader.does("seek model", "qwen3-4b");
+    reader.does("enter model", &format!("qwen3-4b\n{value}"));
+    assert_eq!(reader.value("model"), "Qwen/Qwen3-8B");
 }
 
 #[test]
@@ -109,12 +132,12 @@ fn what_matches_nothing_is_told_with_the_fix_and_stays_as_typed() {
     let lines = reader.lines();
     assert!(lines.len() == 1 && lines[0].contains("Another GPU"), "{lines:?}");
     assert_eq!(reader.active("gpu").0, None);
-    reader.does("leave gpu", "abacus\n\n");
+    reader.does("leave gpu", "abacus\n");
     assert_eq!(reader.value("gpu"), "abacus");
     assert!(reader.is_invalid("gpu"));
     assert!(reader.described("gpu").contains("abacus is not in the catalogue; give its memory"));
     reader.does("seek gpu", "rtx4090");
-    reader.does("leave gpu", "rtx4090\n0\n");
+    reader.does("leave gpu", "rtx4090\n");
     assert!(!reader.is_invalid("gpu"));
 }
 
@@ -123,7 +146,7 @@ fn a_gpu_of_the_readers_own_starts_from_the_memory_chosen_before() {
     let mut reader = Reader::open("v=1&gpu=rtx-4090");
     reader.does("seek gpu", "another");
     assert_eq!(reader.active("gpu").0, Some("0"));
-    reader.does("enter gpu", "another\n0\n");
+    reader.does("enter gpu", "another\n");
     assert_eq!(reader.value("gpu"), "Another GPU: give its memory");
     assert_eq!(reader.value("gpu.memory_gib"), "24");
 }
@@ -136,15 +159,15 @@ fn escape_gives_back_what_was_chosen_and_nothing_typed_leaves_it() {
     reader.does("escape gpu", "");
     assert_eq!(reader.value("gpu"), chosen);
     assert!(!reader.is_open("gpu"));
-    reader.does("leave gpu", &format!("{chosen}\n\n"));
+    reader.does("leave gpu", &format!("{chosen}\n"));
     reader.does("seek gpu", "  ");
     assert_eq!(reader.value("gpu"), "  ");
     assert_eq!(reader.active("gpu").0, None);
-    reader.does("leave gpu", "  \n\n");
+    reader.does("leave gpu", "  \n");
     assert_eq!(reader.value("gpu"), chosen);
     // Went through the list without typing: Enter takes a line, leaving does not.
     reader.does("list gpu", "");
-    reader.does("leave gpu", &format!("{chosen}\n0\nwent"));
+    reader.does("leave gpu", &format!("{chosen}\nrtx-4090"));
     assert_eq!((reader.value("gpu"), reader.address.is_none()), (chosen.as_str(), true));
 }
 
@@ -162,7 +185,7 @@ fn an_opened_list_starts_at_what_is_chosen() {
     // It is open already.
     reader.does("list gpu", "");
     assert_eq!(reader.active("gpu").1, "1");
-    reader.does("enter gpu", "GeForce RTX 4090\n\n");
+    reader.does("enter gpu", "GeForce RTX 4090\n");
     assert!(!reader.is_open("gpu"));
     assert_eq!(reader.value("gpu"), "GeForce RTX 4090");
 }
@@ -176,7 +199,7 @@ fn a_memory_size_lists_the_gpus_of_that_size_and_leaving_asks_for_one() {
         assert!(lines.iter().any(|line| line.contains(name)), "{name}");
     }
     assert!(!lines.iter().any(|line| line.contains("A100")));
-    reader.does("leave gpu", "24GB\n0\n");
+    reader.does("leave gpu", "24GB\n");
     assert!(reader.described("gpu").contains("24GB can be titan-rtx"), "{}", reader.described("gpu"));
 }
 
@@ -187,7 +210,7 @@ fn a_model_that_is_not_there_is_never_taken_for_one_that_is() {
     assert_eq!(reader.count("model"), "Nothing has this name. The nearest:");
     assert!(reader.lines()[0].contains("Qwen/Qwen2.5"));
     assert_eq!(reader.active("model").0, None);
-    reader.does("enter model", "Qwen2.5-Audio\n\n");
+    reader.does("enter model", "Qwen2.5-Audio\n");
     assert_eq!(reader.value("model"), "Qwen2.5-Audio");
     let said = reader.described("model");
     assert!(said.contains("not in the catalogue; paste its config.json") && said.contains("Qwen/Qwen2.5-7B"), "{said}");
@@ -205,12 +228,12 @@ fn a_very_long_text_is_refused_and_kept() {
     let mut reader = Reader::open("v=1");
     let text = "a1".repeat(5_000);
     reader.does("seek gpu", &text);
-    reader.does("leave gpu", &format!("{text}\n\n"));
+    reader.does("leave gpu", &format!("{text}\n"));
     assert_eq!(reader.value("gpu"), text);
     assert!(reader.described("gpu").contains("Longer than 256 bytes"));
     assert_eq!(reader.address, None);
     // Leaving it again as it was refused.
-    reader.does("leave gpu", &format!("{text}\n\n"));
+    reader.does("leave gpu", &format!("{text}\n"));
     assert!(reader.is_invalid("gpu") && !reader.is_open("gpu"));
     reader.does("escape gpu", "");
     assert!(!reader.is_invalid("gpu"));
@@ -224,6 +247,6 @@ fn a_choice_made_elsewhere_replaces_what_was_typed() {
     assert_eq!(reader.value("gpu"), "abac");
     reader.does("follow", "v=1&gpu=h200");
     assert!(reader.value("gpu").contains("H200"));
-    reader.does("leave gpu", "abac\n\n");
+    reader.does("leave gpu", "abac\n");
     assert!(reader.value("gpu").contains("H200"));
 }
