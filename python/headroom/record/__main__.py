@@ -26,6 +26,9 @@ def main():
     parser.add_argument("--out", help="where the program goes; else standard output")
     parser.add_argument("--config", help="of a model of your own: a JSON file in place of the file's own config")
     given = parser.parse_args()
+    # A recording may take minutes: where it goes is tried before.
+    if given.out and (os.path.isdir(given.out) or not os.path.isdir(os.path.dirname(os.path.abspath(given.out)))):
+        parser.error(f"--out {given.out}: name a file in a folder that is there")
     try:
         config = own_files.read(given.model, given.config) if own_files.is_own(given.model) else read(given.model)
         program = record(config, note=lambda text: print(text, file=sys.stderr))
