@@ -33,6 +33,22 @@ test("Tab leads from a list that scrolls to the next field", async ({ page, plan
   await expect(planner.number("Number of GPUs")).toBeFocused();
 });
 
+test("a line that is clicked is taken, whatever is listed until the mouse is released", async ({ page, planner }) => {
+  await planner.open();
+  await planner.model.click();
+  await planner.model.fill("qwen3");
+  const line = linesOf(page).filter({ hasText: /^Qwen\/Qwen3-8B / });
+  await line.hover();
+  await page.mouse.down();
+  await page.keyboard.type("-4b");
+  // Time enough for the answer, which would take the line away.
+  await page.waitForTimeout(1_000);
+  await expect(line).toBeVisible();
+  await page.mouse.up();
+  await expect(planner.model).toHaveValue("Qwen/Qwen3-8B");
+  await expect(planner.model).toHaveAttribute("aria-expanded", "false");
+});
+
 test("4090 and Enter is an RTX 4090, and the D and the laptop stand below it", async ({ page, planner }) => {
   await planner.open();
   await planner.gpu.click();

@@ -64,7 +64,7 @@ fn decision(input: &HtmlInputElement) -> String {
     let gone_to = USED.with_borrow(|used| used.active.filter(|_| used.name == name && used.went));
     let option = gone_to.and_then(|index| options_of(&name).into_iter().nth(index as usize));
     let value = option.and_then(|option| option.get_attribute("data-option")).unwrap_or_default();
-    format!("{}\n{value}", input.value())
+    [&input.value(), "\n", &value].concat()
 }
 
 fn begin(name: &str) {
@@ -77,12 +77,17 @@ fn begin(name: &str) {
     });
 }
 
+/// Sends what the reader does with the list of the field called `name`.
+fn send(verb: &str, name: &str, value: &str) {
+    engine::send(&[verb, " ", name].concat(), value);
+}
+
 /// The reader has typed.
 pub(crate) fn typed(element: &Element, name: &str) {
     if let Some(input) = element.dyn_ref::<HtmlInputElement>() {
         begin(name);
         crate::places::touch(element);
-        engine::send(&format!("seek {name}"), &input.value());
+        send("seek", name, &input.value());
     }
 }
 
@@ -91,14 +96,14 @@ fn clicked(event: &Event) {
         if let Some(input) = input_of(&name).filter(|input| !is_open(input)) {
             crate::places::touch(&input);
             begin(&name);
-            engine::send(&format!("list {name}"), "");
+            send("list", &name, "");
         }
     } else if let Some((option, value)) = around(event, "data-option")
         && let Some(input) = combobox_around(&option)
     {
         let name = input.get_attribute("data-combobox").unwrap_or_default();
         crate::places::touch(&input);
-        engine::send(&format!("take {name}"), &value);
+        send("take", &name, &value);
     }
 }
 
@@ -116,7 +121,7 @@ fn left(event: &Event) {
     }
     if let Some(input) = element.dyn_ref::<HtmlInputElement>() {
         crate::places::touch(&element);
-        engine::send(&format!("leave {name}"), &decision(input));
+        send("leave", &name, &decision(input));
     }
 }
 
@@ -136,13 +141,13 @@ fn key(event: &Event) {
                 step(key == "ArrowDown");
             } else {
                 begin(&name);
-                engine::send(&format!("list {name}"), "");
+                send("list", &name, "");
             }
         }
         "Enter" => {
             event.prevent_default();
             crate::places::touch(&element);
-            engine::send(&format!("enter {name}"), &decision(input));
+            send("enter", &name, &decision(input));
         }
         "Escape" => {
             let has_draft = input.get_attribute("value").unwrap_or_default() != input.value();
@@ -150,7 +155,7 @@ fn key(event: &Event) {
                 event.prevent_default();
             }
             crate::places::touch(&element);
-            engine::send(&format!("escape {name}"), "");
+            send("escape", &name, "");
         }
         _ => {}
     }

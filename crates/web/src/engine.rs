@@ -46,6 +46,8 @@ thread_local! {
     /// How many elements had been made when this turn began, and how many may be new in it.
     static BUDGET: Cell<(u32, u32)> = const { Cell::new((0, u32::MAX)) };
     static HAS_TURN: Cell<bool> = const { Cell::new(false) };
+    /// Whether what waits goes on waiting.
+    static IS_HELD: Cell<bool> = const { Cell::new(false) };
     /// Whether the engine has more to say on the same events.
     static HAS_MORE: Cell<bool> = const { Cell::new(true) };
     /// What is to be brought into sight once what was asked for stands.
@@ -123,6 +125,13 @@ fn show_in_turn() {
     }
 }
 
+/// Leaves the page as it is until the hold is over.
+pub(crate) fn hold(is_held: bool) {
+    if IS_HELD.replace(is_held) && !is_held {
+        show_in_turn();
+    }
+}
+
 /// Says something on the root element, for styles and tests: `data-pending`, what the reader did is not yet on the page;
 /// `data-computing`, more is to come.
 fn mark(name: &str, holds: bool) {
@@ -152,6 +161,9 @@ pub(crate) fn postponed(place: &str, node: Option<Node>) -> Option<Node> {
 
 /// Puts waiting panels on the page for half a frame, or until so many elements are new, then leaves the browser its turn.
 fn show(new_elements: u32) {
+    if IS_HELD.get() {
+        return;
+    }
     let now = || window().performance().map_or(0.0, |clock| clock.now());
     let began = now();
     BUDGET.set((live::made(), new_elements));

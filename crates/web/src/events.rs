@@ -29,6 +29,10 @@ pub(crate) fn around(event: &Event, attribute: &str) -> Option<(Element, String)
 /// Listens.
 pub(crate) fn listen() {
     let document: EventTarget = document().into();
+    on(&document, "mousedown", false, grasped);
+    on(&document, "mouseup", false, released);
+    // Of what is dragged no release is heard.
+    on(&document, "dragend", false, released);
     on(&document, "click", false, clicked);
     on(&document, "input", false, typed);
     on(&document, "change", false, changed);
@@ -45,6 +49,18 @@ pub(crate) fn listen() {
     // The page is there as long as its window.
     std::mem::forget(window_event_listener(ev::popstate, followed));
     std::mem::forget(window_event_listener(ev::hashchange, move |_| address::followed()));
+}
+
+/// What the reader presses stays where it is until it is released: an answer that comes in the middle of a click would take it
+/// away, or put another in its place.
+fn grasped(event: &Event) {
+    // Another button opens a menu, and its release may never be heard of.
+    let is_first = event.dyn_ref::<MouseEvent>().is_some_and(|mouse| mouse.button() == 0);
+    engine::hold(is_first && (around(event, "data-do").is_some() || around(event, "data-option").is_some()));
+}
+
+fn released(_: &Event) {
+    engine::hold(false);
 }
 
 fn clicked(event: &Event) {

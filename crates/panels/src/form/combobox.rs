@@ -353,10 +353,12 @@ fn drawn_lines(listed: &Listed, list_id: &str, chosen: &str) -> Vec<Element> {
     let mut group = "";
     for (index, item) in listed.lines.iter().enumerate() {
         if item.group != group {
-            drawn.push(el("li").class("list-group").attr("role", "presentation").text(&item.group));
+            drawn.push(el("li").key("group").class("list-group").attr("role", "presentation").text(&item.group));
         }
         group = &item.group;
+        // Of another list none stands in for it: who points at a line never points at another that took its place.
         let option = el("li")
+            .key(&item.value)
             .attr("id", &[list_id, "-", &index.to_string()].concat())
             .attr("role", "option")
             .class("list-option")
