@@ -39,6 +39,22 @@ test("a class whose code was recorded is read by its program, which is fetched o
   await expect(page.getByText(/^15,\d{3},\d{3},\d{3}$/)).toBeVisible();
 });
 
+test("until the program of a link's model is there the page computes", async ({ page, planner }) => {
+  let bring = () => {};
+  const brought = new Promise<void>((resolve) => (bring = resolve));
+  await page.route("**/programs/qwen3.json", async (route) => {
+    await brought;
+    await route.continue();
+  });
+  await planner.open("v=1&model=Qwen/Qwen3-4B&gpu=a100-80gb&method=lora");
+  // Time enough for the end of whatever is computed without it.
+  await page.waitForTimeout(1_000);
+  await expect(page.locator("html")).toHaveAttribute("data-computing");
+  bring();
+  await planner.settled();
+  await expect(planner.verdict).toContainText("Fits");
+});
+
 test("where a program cannot be fetched the page says so", async ({ page, planner, complaints }) => {
   await page.route(PROGRAM, (route) => route.fulfill({ status: 404 }));
   await planner.open();

@@ -201,7 +201,7 @@ fn show(new_elements: u32) {
         mark("data-pending", false);
     }
     if is_done && is_up_to_date() {
-        mark("data-computing", HAS_MORE.get());
+        mark("data-computing", HAS_MORE.get() || texts::is_fetching());
         // Where it does not stand yet, a later answer brings it.
         let is_there = TO_SHOW.with_borrow(|id| id.as_deref().is_some_and(shell::bring_into_sight));
         if is_there {

@@ -160,6 +160,11 @@ thread_local! {
     static FETCHING: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Whether something is under way that will be an event.
+pub(crate) fn is_fetching() -> bool {
+    FETCHING.with_borrow(|names| !names.is_empty())
+}
+
 /// Fetches a file of the site, or what the engine gives a whole address of, once at a time.
 pub(crate) fn fetch(name: String) {
     let is_under_way = FETCHING.with_borrow_mut(|names| {
