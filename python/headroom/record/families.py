@@ -6,8 +6,11 @@ listed with its reason.
 """
 
 import argparse
+import concurrent.futures
 import copy
+import dataclasses
 import json
+import multiprocessing
 import os
 import sys
 import time
@@ -444,26 +447,61 @@ def main():
     given = parser.parse_args()
     os.makedirs(given.out, exist_ok=True)
     failed = {}
-    for name in given.model_types or [*model_types(), *image_model_types()]:
-        began = time.time()
-        try:
-            configs = configs_of(name)
-            program = program_of(configs, note=lambda text: print(f"  {text}", flush=True))
-        except Exception as error:
-            failed[name] = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0][:160]}"
-            print(f"{name}: {failed[name]}", flush=True)
-            if os.environ.get("HEADROOM_TRACEBACK"):
-                traceback.print_exc()
-            continue
-        path = os.path.join(given.out, f"{configs[0].model_type}.json")
-        said = put(path, written(program))
-        print(f"{name}: {said}, {time.time() - began:.0f} s", flush=True)
+    names = given.model_types or [*model_types(), *image_model_types()]
+    # Recording is Python from end to end: a process for each core, and another after some classes, as torch and transformers keep what they
+    # once built. Files are written here: two classes may have one text part.
+    pool = concurrent.futures.ProcessPoolExecutor(
+        min(len(names), os.cpu_count() or 1), multiprocessing.get_context("forkserver"), max_tasks_per_child=AT_ONCE
+    )
+    with pool:
+        for name, recorded in zip(names, pool.map(recording_of, names)):
+            for note in recorded.notes:
+                print(f"  {note}", flush=True)
+            if recorded.failure:
+                failed[name] = recorded.failure
+                print(f"{name}: {recorded.failure}", flush=True)
+                continue
+            said = put(os.path.join(given.out, f"{recorded.model_type}.json"), recorded.recording)
+            print(f"{name}: {said}, {recorded.seconds:.0f} s", flush=True)
     if failed:
         print(f"{len(failed)} not recorded:", file=sys.stderr)
         for name, reason in failed.items():
             print(f"  {name}: {reason}", file=sys.stderr)
         if given.model_types:
             sys.exit(1)
+
+
+# Classes that one process records.
+AT_ONCE = 8
+
+
+@dataclasses.dataclass
+class Recorded:
+    """What became of one class."""
+
+    notes: list = dataclasses.field(default_factory=list)
+    seconds: float = 0.0
+    # Why there is no recording.
+    failure: str | None = None
+    # Whose recording it is: that of a class's text part, where only that is recorded.
+    model_type: str | None = None
+    recording: dict | None = None
+
+
+def recording_of(name):
+    """Records a class."""
+    began = time.time()
+    recorded = Recorded()
+    try:
+        configs = configs_of(name)
+        recorded.recording = written(program_of(configs, note=recorded.notes.append))
+        recorded.model_type = configs[0].model_type
+    except Exception as error:
+        recorded.failure = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0][:160]}"
+        if os.environ.get("HEADROOM_TRACEBACK"):
+            traceback.print_exc()
+    recorded.seconds = time.time() - began
+    return recorded
 
 
 def put(path, recording):
