@@ -53,6 +53,17 @@ test("what a newcomer does before the engine is there waits for it", async ({ pa
   expect(page.url()).toContain("method=full");
 });
 
+test("an offer that a newcomer takes before the engine is there is taken", async ({ page, planner }) => {
+  const release = await withoutEngine(page);
+  await page.goto("./");
+  await page.getByRole("button", { name: "Use: Recommended" }).click();
+  await expect(page.locator("html")).toHaveAttribute("data-pending", "");
+  release();
+  await planner.settled();
+  await expect(planner.verdict).not.toContainText("22.0 GiB");
+  expect(page.url()).toContain("per_device_train_batch_size=64");
+});
+
 test("the link that the first view gives leads to this page", async ({ page, planner, context }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const release = await withoutEngine(page);

@@ -1,5 +1,6 @@
 //! The engine: events in, panels out.
 
+mod early;
 mod finding;
 
 use headroom_core::job::Job;
@@ -195,6 +196,9 @@ pub struct Engine {
     fresh: Vec<usize>,
     /// How many events have been taken.
     events: u32,
+    /// Events that wait for offers of the first view, and whether that has stood.
+    early: Vec<Event>,
+    has_stood: bool,
     title: String,
     has_new_title: bool,
     /// Whether the job is the plan's.
@@ -236,6 +240,8 @@ impl Engine {
             next: 0,
             fresh: Vec::new(),
             events: 0,
+            early: Vec::new(),
+            has_stood: false,
             title: String::new(),
             has_new_title: false,
             is_resolved: false,
@@ -251,10 +257,15 @@ impl Engine {
     pub fn take(&mut self, events: &[Event]) {
         let (plan, language) = (self.state.plan().clone(), self.state.language);
         for event in events {
-            self.events = self.events.wrapping_add(1);
-            self.act(event);
+            if !self.waits(event) {
+                self.events = self.events.wrapping_add(1);
+                self.act(event);
+            }
         }
-        self.is_resolved &= plan == *self.state.plan();
+        if plan != *self.state.plan() {
+            self.is_resolved = false;
+            self.leave_early();
+        }
         if plan != *self.state.plan() || language != self.state.language {
             self.name_title();
         }
@@ -341,6 +352,7 @@ impl Engine {
 
     /// Draws or finds out a little more.
     pub fn work(&mut self) -> Turn {
+        self.take_early(false);
         if !self.is_resolved {
             // Of the plans that a moving slider makes faster than they can be answered, only the last is.
             self.resolve();
@@ -357,6 +369,7 @@ impl Engine {
             return match self.find_first() {
                 // The answer comes with the program.
                 Step::Done if waits => Turn::Idle,
+                Step::Done if self.take_early(true) => Turn::More,
                 Step::Done => Turn::First,
                 Step::Working => Turn::More,
                 Step::Changed => {
@@ -367,6 +380,7 @@ impl Engine {
         }
         let found = if self.state.embedded.is_some() { self.find_view() } else { self.find_out() };
         match found {
+            Step::Done if self.take_early(true) => Turn::More,
             Step::Done if !self.is_whole && self.state.embedded.is_none() => {
                 self.is_whole = true;
                 Turn::Whole
@@ -510,6 +524,31 @@ mod tests {
         let rest = until(&mut engine, Turn::Idle);
         assert!(rest.iter().any(|place| place == "footer"), "{rest:?}");
         assert_eq!(engine.work(), Turn::Idle);
+    }
+
+    #[test]
+    fn an_offer_that_is_taken_before_the_engine_has_made_it_waits_for_it() {
+        let event = |action: &str, value: &str| Event { action: action.to_owned(), value: value.to_owned() };
+        let taken = |engine: &mut Engine| Answer::decode(&engine.answer(true)).unwrap_or_default().events;
+        let answered = |engine: &mut Engine| {
+            until(engine, Turn::First);
+            taken(engine)
+        };
+        let open = || crate::reader::opened("https://example.org/", "v=1&model=Qwen/Qwen3-4B&gpu=a100-80gb", "en");
+        let mut engine = open();
+        let before = taken(&mut engine);
+        engine.take(&[event("width chart", "900"), event("apply 0", "")]);
+        assert_eq!(taken(&mut engine) - before, 1, "one of the two waits");
+        assert_eq!(answered(&mut engine) - before, 2);
+        assert!(engine.state.plan().per_device_train_batch_size > 1, "{:?}", engine.state.plan());
+        // A number that no panel has is nothing once the first view has stood.
+        engine.take(&[event("apply 4000", "")]);
+        assert_eq!(answered(&mut engine) - before, 3);
+        // Nor is an offer for another plan.
+        let mut engine = open();
+        engine.take(&[event("apply 0", ""), event("type max_length", "512")]);
+        assert_eq!(answered(&mut engine) - before, 2);
+        assert_eq!((engine.state.plan().per_device_train_batch_size, engine.state.plan().max_length), (1, 512));
     }
 
     #[test]
