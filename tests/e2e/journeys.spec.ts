@@ -145,6 +145,8 @@ test("a config of one's own, broken and then good", async ({ page, planner }) =>
 });
 
 test("the largest model on a T4", async ({ page, planner }) => {
+  // Models of every family, each by its program.
+  test.setTimeout(60_000);
   const journey = new Journey(page);
   await planner.openAsNewcomer();
   await journey.picks(planner.gpu, "t4", /Tesla T4|NVIDIA T4/);

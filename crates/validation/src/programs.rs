@@ -23,6 +23,9 @@ const PLANS: [(&str, &str); 4] = [
 const BATCH: u64 = 2;
 const LENGTHS: [u64; 2] = [512, 4096];
 
+/// Configs of published checkpoints, a class's own where the catalogue has none of it.
+const PUBLISHED: &str = include_str!("../../core/tests/models/totals.in.jsonl");
+
 /// Bytes allocated at a plan's peak, or why there is no estimate.
 type Estimated = Result<u64, String>;
 
@@ -55,15 +58,18 @@ pub fn differences(before: &str, now: &str) -> Result<String, String> {
     Ok(said)
 }
 
-/// The smallest model of the catalogue that is of the class itself, or one of the class's defaults, with its name.
+/// The smallest model of the catalogue that is of the class itself, or else a published one, or one of the class's defaults, with its name.
 fn config_of(model_type: &str) -> (String, Value) {
-    let of_class = |config: &str| {
-        let config: Value = serde_json::from_str(config).ok()?;
-        (config.get("model_type")? == model_type).then_some(config)
-    };
-    let known = catalogue().iter().filter_map(|model| Some((model, of_class(model.config)?)));
-    match known.min_by_key(|(model, _)| model.param_count) {
-        Some((model, config)) => (model.id.to_owned(), config),
+    let is_of_class = |config: &Value| config.get("model_type").is_some_and(|own| own == model_type);
+    let read = |text: &str| serde_json::from_str(text).ok().filter(is_of_class);
+    let known = catalogue().iter().filter_map(|model| Some((model, read(model.config)?)));
+    if let Some((model, config)) = known.min_by_key(|(model, _)| model.param_count) {
+        return (model.id.to_owned(), config);
+    }
+    let published = PUBLISHED.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let mut published = published.filter(|model| model.get("config").is_some_and(is_of_class));
+    match published.next() {
+        Some(mut model) => (model["id"].as_str().unwrap_or_default().to_owned(), model["config"].take()),
         None => ("its class's defaults".to_owned(), json!({"model_type": model_type})),
     }
 }
