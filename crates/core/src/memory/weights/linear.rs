@@ -39,6 +39,18 @@ impl<'a> Linear<'a> {
 impl Builder<'_> {
     /// A linear layer whose weight counts as `term`, quantised and adapted as its place and the job say.
     pub(super) fn projection(&mut self, module: &Module, term: Term, place: Place) -> Option<Projection> {
+        let element = self.element_of(term, &module.name);
+        self.projection_in(element, module, term, place)
+    }
+
+    /// The same with a weight that is held in `element` where it is not quantised.
+    pub(super) fn projection_in(
+        &mut self,
+        element: ElementType,
+        module: &Module,
+        term: Term,
+        place: Place,
+    ) -> Option<Projection> {
         let linear = Linear::of(module, output_symbol(module.role))?;
         let Linear { name, d_in, d_out, .. } = linear;
         let tag = place.tag();
@@ -48,7 +60,8 @@ impl Builder<'_> {
             self.quantized(&linear, tag)
         } else {
             let shape = dims(&[(Sym::DOut, d_out), (Sym::DIn, d_in)]);
-            BaseWeight::Plain(self.parameter(term, name, shape, tag))
+            let held = self.held_parameter((term, element), name, shape, tag);
+            BaseWeight::Plain(self.trained_parameter(held, name, tag))
         };
         let bias = linear.bias.then(|| self.parameter(term, name, dims(&[(Sym::DOut, d_out)]), tag));
         let adapter = self.adapter(&linear, place);

@@ -84,7 +84,13 @@ impl Builder<'_> {
         // "all-linear" and quantisation leave out the output head alone (peft utils/other.py `_maybe_include_all_linear_layers`,
         // transformers quantizers/base.py `get_modules_to_not_convert`): projections before the layers are among them.
         let inside = Place::Layer(place.tag());
-        if let Some(projection) = linear.and_then(|module| self.projection(module, term, inside)) {
+        let element = |builder: &Self, held: Held| match held {
+            Held::In(element) if element != ElementType::Half => element,
+            _ => builder.element_of(term, &owner.name),
+        };
+        let held = owner.parameters.first().map_or(Held::Model, |weight| weight.held);
+        let weight = element(self, held);
+        if let Some(projection) = linear.and_then(|module| self.projection_in(weight, module, term, inside)) {
             return OwnerWeights::Linear(Box::new(projection));
         }
         let is_bare = module.is_some_and(|module| matches!(module.kind, ModuleKind::Tensors { .. }));
@@ -105,10 +111,7 @@ impl Builder<'_> {
                 own.push(Some((Tensor::new(self.tape, label, shape, element), false)));
                 continue;
             }
-            let element = match parameter.held {
-                Held::In(element) if element != ElementType::Half => element,
-                _ => self.element_of(term, &owner.name),
-            };
+            let element = element(self, parameter.held);
             let tensor = self.held_parameter((term, element), name, shape, tag);
             let is_frozen = parameter.is_frozen;
             let tensor =
