@@ -448,21 +448,16 @@ def main():
     os.makedirs(given.out, exist_ok=True)
     failed = {}
     names = given.model_types or [*model_types(), *image_model_types()]
-    # Recording is Python from end to end: a process for each core, and another after some classes, as torch and transformers keep what they
-    # once built. Files are written here: two classes may have one text part.
-    pool = concurrent.futures.ProcessPoolExecutor(
-        min(len(names), os.cpu_count() or 1), multiprocessing.get_context("forkserver"), max_tasks_per_child=AT_ONCE
-    )
-    with pool:
-        for name, recorded in zip(names, pool.map(recording_of, names)):
-            for note in recorded.notes:
-                print(f"  {note}", flush=True)
-            if recorded.failure:
-                failed[name] = recorded.failure
-                print(f"{name}: {recorded.failure}", flush=True)
-                continue
-            said = put(os.path.join(given.out, f"{recorded.model_type}.json"), recorded.recording)
-            print(f"{name}: {said}, {recorded.seconds:.0f} s", flush=True)
+    for name, recorded in zip(names, recordings(names)):
+        for note in recorded.notes:
+            print(f"  {note}", flush=True)
+        if recorded.failure:
+            failed[name] = recorded.failure
+            print(f"{name}: {recorded.failure}", flush=True)
+            continue
+        # Not where it was recorded: two classes may have one text part.
+        said = put(os.path.join(given.out, f"{recorded.model_type}.json"), recorded.recording)
+        print(f"{name}: {said}, {recorded.seconds:.0f} s", flush=True)
     if failed:
         print(f"{len(failed)} not recorded:", file=sys.stderr)
         for name, reason in failed.items():
@@ -471,8 +466,17 @@ def main():
             sys.exit(1)
 
 
-# Classes that one process records.
+# Classes that a process records before another takes its place.
 AT_ONCE = 8
+
+
+def recordings(names):
+    """Records classes in order, one on each core at a time: recording is Python from end to end. Processes are made anew now and then, as
+    torch and transformers keep what they once built (`max_tasks_per_child` would do that, and hangs in Python 3.11)."""
+    cores = min(len(names), os.cpu_count() or 1)
+    for begin in range(0, len(names), cores * AT_ONCE):
+        with concurrent.futures.ProcessPoolExecutor(cores, multiprocessing.get_context("forkserver")) as pool:
+            yield from pool.map(recording_of, names[begin : begin + cores * AT_ONCE])
 
 
 @dataclasses.dataclass
