@@ -1,6 +1,7 @@
 //! Where things are: the checkout, its lock file, and the tool cache outside it.
 
 use std::env;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +11,16 @@ use crate::failure::{Failure, Result};
 pub(crate) fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().nth(2).unwrap_or(here).to_path_buf()
+}
+
+/// The folder that cargo builds in: `$CARGO_TARGET_DIR`, or `target` of the checkout.
+pub(crate) fn target() -> PathBuf {
+    target_in(&root(), env::var_os("CARGO_TARGET_DIR").as_deref())
+}
+
+/// A path that is not absolute is from where cargo runs, which is the root.
+fn target_in(root: &Path, chosen: Option<&OsStr>) -> PathBuf {
+    root.join(chosen.filter(|folder| !folder.is_empty()).unwrap_or(OsStr::new("target")))
 }
 
 /// The folder that holds the installed tools: `$HEADROOM_CACHE`, or `~/.cache/headroom`.
@@ -78,6 +89,15 @@ mod tests {
     #[test]
     fn a_folder_beside_keeps_the_whole_version() {
         assert_eq!(beside(Path::new("/cache/trunk-0.21.14"), "build"), Path::new("/cache/trunk-0.21.14.build"));
+    }
+
+    #[test]
+    fn what_cargo_builds_is_where_its_variable_says() {
+        let root = Path::new("/checkout");
+        assert_eq!(target_in(root, None), Path::new("/checkout/target"));
+        assert_eq!(target_in(root, Some(OsStr::new(""))), Path::new("/checkout/target"));
+        assert_eq!(target_in(root, Some(OsStr::new("../built"))), Path::new("/checkout/../built"));
+        assert_eq!(target_in(root, Some(OsStr::new("/built"))), Path::new("/built"));
     }
 
     #[test]

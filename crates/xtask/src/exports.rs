@@ -134,8 +134,12 @@ impl Libraries {
 /// Python without a network, a GPU or a word to anybody's statistics.
 pub(crate) fn of_python(python: &Path, root: &Path) -> Command {
     let mut command = Command::new(python);
-    command.current_dir(root.join("python")).env_remove("PYTHONPATH").envs([
-        ("PYTHONDONTWRITEBYTECODE", "1"),
+    command.current_dir(root.join("python")).env_remove("PYTHONPATH");
+    // Bytecode is kept, as importing torch is seconds of compiling, but not among the sources.
+    command
+        .env_remove("PYTHONDONTWRITEBYTECODE")
+        .env("PYTHONPYCACHEPREFIX", checkout::target().join("python-bytecode"));
+    command.envs([
         ("PYTHONWARNINGS", "ignore"),
         ("TRANSFORMERS_VERBOSITY", "error"),
         ("CUDA_VISIBLE_DEVICES", ""),
@@ -154,6 +158,5 @@ pub(crate) fn headroom(optimised: bool) -> Result<PathBuf> {
     let mut build = Command::new(checkout::cargo());
     build.current_dir(&root).args(["build", "--quiet", "--package", "headroom"]).args(optimised.then_some("--release"));
     process::run(&mut build, "the lines above say why.")?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    Ok(target.join(if optimised { "release" } else { "debug" }).join("headroom"))
+    Ok(checkout::target().join(if optimised { "release" } else { "debug" }).join("headroom"))
 }

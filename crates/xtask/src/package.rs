@@ -92,7 +92,7 @@ pub(crate) fn npm(toolbox: &Toolbox) -> Result<()> {
     build.args(["build", "--locked", "--profile", PROFILE, "--target", TARGET, "--package", NPM]);
     process::run(&mut build, ABOVE)?;
     let to = folder().join("npm");
-    let built = root.join("target").join(TARGET).join(PROFILE).join("headroom_npm.wasm");
+    let built = checkout::target().join(TARGET).join(PROFILE).join("headroom_npm.wasm");
     let mut bind = toolbox.command("wasm-bindgen")?;
     bind.args(["--target", "web", "--no-typescript", "--out-name", "headroom", "--out-dir"]).arg(&to).arg(&built);
     process::run(&mut bind, ABOVE)?;

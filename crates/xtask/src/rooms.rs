@@ -39,7 +39,7 @@ fn named(toolbox: &Toolbox, module: &str, page: &str) -> Result<PathBuf> {
     let mut build = toolbox.wasm_cargo()?;
     build.args(["build", "--locked", "--profile", PROFILE, "--target", TARGET, "--package", module]);
     process::run(&mut build, "the lines above say why.")?;
-    let built = checkout::root().join("target").join(TARGET).join(PROFILE).join(format!("{module}.wasm"));
+    let built = checkout::target().join(TARGET).join(PROFILE).join(format!("{module}.wasm"));
     let folder = checkout::root().join("target").join("named");
     let mut bind = toolbox.command("wasm-bindgen")?;
     bind.args(["--target", "web", "--no-typescript", "--out-name", module, "--out-dir"]).arg(&folder).arg(&built);

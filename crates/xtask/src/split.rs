@@ -48,7 +48,7 @@ pub(crate) fn split(toolbox: &Toolbox, dist: &Path) -> Result<()> {
     run(toolbox.command("node")?.arg(&script).args([&runs, &instrumented, &first]).args(&stages))?;
     let out = folder.join("site");
     // As cargo left it, with the linker's relocations (crates/worker/build.rs).
-    let linked = checkout::root().join("target").join(TARGET).join(PROFILE).join(format!("{ENGINE}.wasm"));
+    let linked = checkout::target().join(TARGET).join(PROFILE).join(format!("{ENGINE}.wasm"));
     let mut tool = parts()?;
     tool.arg("split").arg(&cut).arg("--called").arg(&first);
     for stage in &stages {

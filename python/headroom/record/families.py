@@ -7,6 +7,7 @@ listed with its reason.
 
 import argparse
 import concurrent.futures
+import concurrent.futures.process
 import copy
 import dataclasses
 import json
@@ -466,17 +467,26 @@ def main():
             sys.exit(1)
 
 
-# Classes that a process records before another takes its place.
-AT_ONCE = 8
+# What a process that records begins with: its server imports them once, and each process is a fork of that.
+PRELOADED = ["headroom.record.families", "transformers.models.auto.modeling_auto"]
 
 
 def recordings(names):
-    """Records classes in order, one on each core at a time: recording is Python from end to end. Processes are made anew now and then, as
-    torch and transformers keep what they once built (`max_tasks_per_child` would do that, and hangs in Python 3.11)."""
-    cores = min(len(names), os.cpu_count() or 1)
-    for begin in range(0, len(names), cores * AT_ONCE):
-        with concurrent.futures.ProcessPoolExecutor(cores, multiprocessing.get_context("forkserver")) as pool:
-            yield from pool.map(recording_of, names[begin : begin + cores * AT_ONCE])
+    """Records classes, in order, one on each core at a time: recording is Python from end to end."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(PRELOADED)
+    with concurrent.futures.ThreadPoolExecutor(min(len(names), os.cpu_count() or 1)) as cores:
+        yield from cores.map(lambda name: of_process(recording_of, name, context), names)
+
+
+def of_process(record, name, context):
+    """What recording a class gives in a process of its own: torch and transformers keep what they once built, until the process ends,
+    and one that the system ends takes no other class with it."""
+    with concurrent.futures.ProcessPoolExecutor(1, context) as process:
+        try:
+            return process.submit(record, name).result()
+        except concurrent.futures.process.BrokenProcessPool:
+            return Recorded(failure="its process was ended, as a system does that is out of memory: record it alone")
 
 
 @dataclasses.dataclass

@@ -1,6 +1,8 @@
 """`python -m unittest headroom.record.test_classes`: what recordings say of classes that no other test has."""
 
 import copy
+import multiprocessing
+import os
 import unittest
 
 import torch
@@ -8,6 +10,7 @@ from torch import nn
 
 from . import model as models
 from .derived import aliases_of
+from .families import of_process
 from .features import by_number, features_of, value_at
 from .head import takes_plain_loss, ties, weight_of
 from .model import Called, build, decoder_of, layers_of, prepare
@@ -107,6 +110,18 @@ class TestLosses(unittest.TestCase):
         for upcasts in (False, True):
             model = Model(upcasts).to("meta", torch.bfloat16)
             self.assertEqual(takes_plain_loss(model, model.head), not upcasts)
+
+
+def ended(name):
+    """What a system does to a process for want of memory."""
+    os._exit(9)
+
+
+class TestProcesses(unittest.TestCase):
+    def test_a_process_that_is_ended_is_a_class_that_is_not_recorded(self):
+        context = multiprocessing.get_context("forkserver")
+        self.assertIn("out of memory", of_process(ended, "llama", context).failure)
+        self.assertEqual(of_process(len, "llama", context), 5)
 
 
 class TestRates(unittest.TestCase):
