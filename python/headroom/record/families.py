@@ -243,9 +243,10 @@ CONFIGS = {
     # With the expert that every token visits, which the default lacks, and without.
     "granitemoeshared": [{"shared_intermediate_size": 2048}, {}],
     "granitemoe_swa": [{"shared_intermediate_size": 2048}, {}],
-    # V4-Flash; the defaults have other layers at the beginning.
+    # V4-Flash, whose first layers look through a window alone, and V4-Pro, whose first compress many tokens into one.
     "deepseek_v4": {
-        "num_hidden_layers": 6, "layer_types": ["sliding_attention"] * 2 + ["compressed_sparse_attention", "heavily_compressed_attention"] * 2,
+        "num_hidden_layers": 6,
+        "layer_types": ["sliding_attention", "heavily_compressed_attention"] + ["compressed_sparse_attention", "heavily_compressed_attention"] * 2,
         "mlp_layer_types": ["hash_moe"] * 3 + ["moe"] * 3,
     },
     # K-EXAONE: its defaults say no width of a head.
@@ -254,6 +255,12 @@ CONFIGS = {
     "hunyuan_v1_dense": {
         "vocab_size": 128167, "intermediate_size": 14336, "num_key_value_heads": 8, "head_dim": 128,
         "rope_parameters": {"rope_type": "dynamic", "rope_theta": 10000.0, "factor": 1.0, "alpha": 1000.0},
+    },
+    # Hunyuan-A13B: its defaults have neither a width of a head nor rotary figures.
+    "hunyuan_v1_moe": {
+        "vocab_size": 128167, "hidden_size": 4096, "intermediate_size": 3072, "moe_intermediate_size": 3072, "num_attention_heads": 32,
+        "num_key_value_heads": 8, "head_dim": 128, "num_experts": 64, "moe_topk": 8, "num_shared_expert": 1, "use_qk_norm": True,
+        "tie_word_embeddings": True, "rope_parameters": {"rope_type": "dynamic", "rope_theta": 10000.0, "factor": 1.0, "alpha": 1000.0},
     },
     # Towers whose defaults do not fit the text part's. Qwen3-VL-8B, Qwen3-VL-30B-A3B and the thinker of Qwen3-Omni-30B-A3B.
     "qwen3_vl": {"text_config": {"model_type": "qwen3_vl_text", "num_key_value_heads": 8}, "vision_config": {"out_hidden_size": 4096}},
@@ -264,7 +271,13 @@ CONFIGS = {
     },
     # Phi-3.5-MoE's head has a bias, its class's default none.
     "phimoe": [{}, {"lm_head_bias": True}],
-    "gemma3": {"vision_config": {"model_type": "siglip_vision_model", "vision_use_head": False}},
+    # Gemma 3 4B: the default tower has fewer patches than an image has tokens.
+    "gemma3": {
+        "vision_config": {
+            "model_type": "siglip_vision_model", "hidden_size": 1152, "intermediate_size": 4304, "num_hidden_layers": 27, "num_attention_heads": 16,
+            "image_size": 896, "patch_size": 14, "vision_use_head": False,
+        },
+    },
     # InternVL3-8B, and the same with a tower that has biases; InternVL3.5, and its 38B.
     "internvl": [
         {"text_config": text, "vision_config": {"model_type": "internvl_vision", **tower}}
@@ -344,7 +357,7 @@ SEQ2SEQ = ("t5", "mt5", "umt5")
 
 # Classes that no automatic class makes: text parts, encoders with their masked-language-model head.
 CLASSES = {
-    "qwen2_vl_text": "Qwen2VLTextModel", "qwen2_5_vl_text": "Qwen2_5_VLTextModel", "qwen2_5_omni_text": "Qwen2_5OmniThinkerTextModel",
+    "muse_glimmer_text": "MuseGlimmerTextModel", "qwen2_vl_text": "Qwen2VLTextModel", "qwen2_5_vl_text": "Qwen2_5_VLTextModel", "qwen2_5_omni_text": "Qwen2_5OmniThinkerTextModel",
     "qwen3_vl_text": "Qwen3VLTextModel", "glm4v_text": "Glm4vTextModel", "mllama_text_model": "MllamaForCausalLM",
     "qwen3_omni_moe_text": "Qwen3OmniMoeThinkerTextModel", "qwen3_vl_moe_text": "Qwen3VLMoeTextModel", "modernbert": "ModernBertForMaskedLM", "bert": "BertForMaskedLM",
     "roberta": "RobertaForMaskedLM", "xlm-roberta": "XLMRobertaForMaskedLM", "camembert": "CamembertForMaskedLM", "distilbert": "DistilBertForMaskedLM",
@@ -363,7 +376,9 @@ def model_types():
 
     from . import remote
 
-    return sorted({name for name in names if not any(part in name for part in NOT_LANGUAGE)} | set(CLASSES) | set(SEQ2SEQ) | set(remote.CLASSES))
+    causal = {name for name in names if not any(part in name for part in NOT_LANGUAGE)}
+    parts = {name for name in CONFIGS if name.endswith("_text")}
+    return sorted(causal | parts | set(CLASSES) | set(SEQ2SEQ) | set(remote.CLASSES))
 
 
 def image_model_types():
@@ -448,20 +463,24 @@ def main():
     given = parser.parse_args()
     os.makedirs(given.out, exist_ok=True)
     failed = {}
-    names = given.model_types or [*model_types(), *image_model_types()]
-    for name, recorded in zip(names, recordings(names)):
+    # Some classes are of both kinds.
+    names = given.model_types or list(dict.fromkeys([*model_types(), *image_model_types()]))
+    for name, recorded in recordings(names):
         for note in recorded.notes:
             print(f"  {note}", flush=True)
         if recorded.failure:
             failed[name] = recorded.failure
             print(f"{name}: {recorded.failure}", flush=True)
             continue
+        if recorded.model_type != name and recorded.model_type in names:
+            print(f"{name}: is {recorded.model_type}, which is recorded by itself", flush=True)
+            continue
         # Not where it was recorded: two classes may have one text part.
         said = put(os.path.join(given.out, f"{recorded.model_type}.json"), recorded.recording)
         print(f"{name}: {said}, {recorded.seconds:.0f} s", flush=True)
     if failed:
         print(f"{len(failed)} not recorded:", file=sys.stderr)
-        for name, reason in failed.items():
+        for name, reason in sorted(failed.items()):
             print(f"  {name}: {reason}", file=sys.stderr)
         if given.model_types:
             sys.exit(1)
@@ -472,11 +491,13 @@ PRELOADED = ["headroom.record.families", "transformers.models.auto.modeling_auto
 
 
 def recordings(names):
-    """Records classes, in order, one on each core at a time: recording is Python from end to end."""
+    """Records classes, one on each core at a time, as recording is Python from end to end: each with its name as soon as it is there."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(PRELOADED)
     with concurrent.futures.ThreadPoolExecutor(min(len(names), os.cpu_count() or 1)) as cores:
-        yield from cores.map(lambda name: of_process(recording_of, name, context), names)
+        runs = {cores.submit(of_process, recording_of, name, context): name for name in names}
+        for run in concurrent.futures.as_completed(runs):
+            yield runs[run], run.result()
 
 
 def of_process(record, name, context):

@@ -64,6 +64,9 @@ def candidates(config, count=None):
     count = count or layers_in(config)
     found = []
     for key, value in sorted(values.items()):
+        # Each checkpoint has frequencies of its own: they name no kind.
+        if "theta" in key:
+            continue
         if isinstance(value, (list, tuple)) and len(value) == count and not is_numbers_of_layers(value) and all(isinstance(v, (str, bool, int, float)) for v in value):
             found.append({"list": key})
         elif isinstance(value, (list, tuple)) and value and all(isinstance(v, int) and not isinstance(v, bool) for v in value):

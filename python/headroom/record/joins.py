@@ -72,4 +72,6 @@ def join_splits(ops):
             op.inputs, op.input_keys, op.node = list(split.inputs), list(split.input_keys), split.node
             op.attributes = {"pieces_joined": True}
         joined.append(op)
-    return [op for op in joined if not any(op is other for other in gone)]
+    # By what they are and not by value: a class that loops over tokens has tens of thousands.
+    left_out = {id(op) for op in gone}
+    return [op for op in joined if id(op) not in left_out]

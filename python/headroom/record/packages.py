@@ -25,6 +25,9 @@ WAYS = {
     "ssm": ("mamba_ssm", "causal_conv1d"),
 }
 
+# Functions that run a layer from end to end and keep what their kernels make inside (Mamba's and Falcon-Mamba's): not recorded.
+WHOLE_LAYERS = ("mamba_inner_fn",)
+
 # What an A100 says of itself: which tensors the packages make hardly depends on it, but for the number of multiprocessors.
 CARD = dict(max_shared_mem=166912, max_num_regs=65536, multiprocessor_count=108, warpSize=32, sm_clock_rate=1410000, mem_clock_rate=1215000, mem_bus_width=5120)
 # What expressions call that number.
@@ -93,7 +96,8 @@ def hide():
 
 def ways_of(model):
     """Ways in which a model runs otherwise than by PyTorch's operators alone, one for each set of packages that it looks for."""
-    wanted = {name for name, _ in wanted_of(model).values() if package(name)}
+    functions = wanted_of(model).values()
+    wanted = {name for name, _ in functions if package(name)} - {name for name, function in functions if function in WHOLE_LAYERS}
     return [way for way, names in WAYS.items() if set(names) <= wanted]
 
 

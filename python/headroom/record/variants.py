@@ -177,6 +177,7 @@ TOGETHER = (
     ("mamba_expand", "mamba_n_heads"), ("mamba_d_head", "mamba_expand"), ("head_dim", "expand"), ("head_dim", "hidden_size"),
     ("mamba_d_ssm", "mamba_d_head"), ("expand", "mamba_num_heads"), ("num_attention_heads", "num_key_value_heads"), ("hidden_size", "num_attention_heads"),
     ("num_attention_heads", "num_kv_heads"),
+    ("out_hidden_size", "vision_config.hidden_size"),
     ("hidden_size", "vision_config.out_hidden_size"), ("hidden_size", "vision_config.out_hidden_size", "num_attention_heads"),
     ("vision_config.hidden_size", "vision_config.intermediate_size"), ("vision_config.hidden_size", "vision_config.vision_output_dim"),
     ("vision_config.projector_input_dim", "vision_config.projector_output_dim", "vision_config.vision_output_dim"),

@@ -13,7 +13,7 @@ import torch
 # The trace that runs, if one does: what has to be recorded as one operator asks it.
 current = lambda: None
 
-# The patches of an image's two sides in recordings: whole windows and mergers of every known tower.
+# The patches of an image's two sides in recordings, where these are whole windows and mergers of its tower.
 GRID = (48, 24)
 # Of a class that packs what tiles give: tiles on an image's two sides, and the rows and columns of padding between them that are cut away.
 TILES = (2, 3, 0, 4)
@@ -71,7 +71,15 @@ def sample(config, batch=2):
         return 1, TILES
     if has_images(config) and tiles_by_sequence(config):
         return batch * config.vision_config.max_num_tiles, GRID
-    return (1 if has_images(config) and packs(config) else 2), GRID
+    return (1 if has_images(config) and packs(config) else 2), grid_of(config)
+
+
+def grid_of(config):
+    """The patches of an image's two sides in recordings: whole windows, as pieces of attention are of one length in a program."""
+    side, merge = (has_images(config) and window_of(config.vision_config)) or (1, 1)
+    if all(patches % (side * merge) == 0 for patches in GRID):
+        return GRID
+    return 2 * side * merge, side * merge
 
 
 def tiles_by_sequence(config):
@@ -108,12 +116,22 @@ def names(config, images):
     if is_square(config):
         patch = config.vision_config.patch_size
         said["images.side"] = sides_of(config.vision_config)[0] // (patch[0] if isinstance(patch, (list, tuple)) else patch)
-    window = getattr(config.vision_config, "window_size", None)
-    if isinstance(window, int):
-        side = window // config.vision_config.spatial_merge_size // config.vision_config.patch_size
-        merged = [n // config.vision_config.spatial_merge_size for n in (height, width)]
-        said["images.windows"] = -(-merged[0] // side) * -(-merged[1] // side)
+    window = window_of(config.vision_config)
+    if window:
+        side, merge = window
+        said["images.windows"] = -(-(height // merge) // side) * -(-(width // merge) // side)
     return said
+
+
+def window_of(vision):
+    """The side of an attention window, and how many patches of a side it counts as one; none where the tower has no windows."""
+    pixels = getattr(vision, "window_size", None)
+    if isinstance(pixels, int):
+        return pixels // vision.spatial_merge_size // vision.patch_size, vision.spatial_merge_size
+    if "window_attention" in (getattr(vision, "layer_types", None) or ()):
+        # Muse Glimmer: as wide as its table of positions, before patches are merged.
+        return vision.pos_emb_height, 1
+    return None
 
 
 def names_of_tiles(config, tiles):
@@ -146,8 +164,13 @@ def shorten(vision):
     lists = {name: value for name, value in vision.to_dict().items() if is_places(value, count)}
     longest = max((len(value) for value in lists.values()), default=1)
     fewer = 2 * longest + 2
+    named = {name: value for name, value in vision.to_dict().items() if isinstance(value, (list, tuple)) and len(value) == count}
+    # As many layers as have each of the names that a list gives them.
+    fewer = max([fewer, *(next(n for n in range(count + 1) if set(value[:n]) == set(value)) for value in named.values())])
     if fewer >= count:
         return
+    for name, value in named.items():
+        setattr(vision, name, list(value)[:fewer])
     for name, value in lists.items():
         setattr(vision, name, [2 * i + 1 for i in range(len(value))])
     setattr(vision, key, fewer)
@@ -167,9 +190,13 @@ def inputs_of(decoder, config, batch, length, size):
     _tokens[0] = (batch, length)
     with torch.device("meta"):
         if "image_grid_thw" in takes:
-            patch = getattr(vision, "temporal_patch_size", 1) * vision.patch_size**2 * getattr(vision, "in_channels", 3)
+            frames = getattr(vision, "temporal_patch_size", getattr(vision, "patch_temporal", 1))
+            patch = frames * vision.patch_size**2 * getattr(vision, "in_channels", 3)
             given["pixel_values"] = torch.zeros(count * height * width, patch, dtype=size.pixels)
             given["image_grid_thw"] = torch.tensor([[1, height, width]] * count, device="cpu")
+            # A class may put something else in the place of image tokens before it embeds them.
+            merge = getattr(vision, "spatial_merge_size", getattr(vision, "merge_size", 1))
+            _selected[0] = count * height * width // merge**2
             if any("rope" in name for name in dir(type(decoder))):
                 given["position_ids"] = torch.zeros(3, batch, length, dtype=torch.long)
         elif "image_position_ids" in takes:
@@ -278,11 +305,21 @@ def with_places(index):
     return tuple(found)
 
 
+def filled(tensor, mask, value):
+    """Whether it was a mask and a number, which CUDA fills without looking for places (aten TensorAdvancedIndexing.cpp
+    `canDispatchToMaskedFill`)."""
+    is_mask = isinstance(mask, torch.Tensor) and mask.dtype == torch.bool and mask.device.type == "meta"
+    if not is_mask or not isinstance(value, (int, float)):
+        return False
+    tensor.masked_fill_(mask.view(*mask.shape, *[1] * (tensor.dim() - mask.dim())), value)
+    return True
+
+
 def prepare():
     """Once for a process."""
     of_get, of_set = torch.Tensor.__getitem__, torch.Tensor.__setitem__
     torch.Tensor.__getitem__ = lambda t, index: of_get(t, with_places(index))
-    torch.Tensor.__setitem__ = lambda t, index, value: of_set(t, with_places(index), value)
+    torch.Tensor.__setitem__ = lambda t, index, value: filled(t, index, value) or of_set(t, with_places(index), value)
     torch.Tensor.masked_scatter = masked_scatter
     of_list, of_split, of_own_split = torch.Tensor.tolist, torch.split, torch.Tensor.split
     torch.Tensor.tolist = lambda t: [1] * t.shape[0] if t.device.type == "meta" and t.dim() == 1 else of_list(t)

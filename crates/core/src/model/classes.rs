@@ -124,6 +124,8 @@ const MEASURED: &[&str] = &[
     "mpnet",
     "mpt",
     "mt5",
+    "muse_glimmer",
+    "muse_glimmer_text",
     "nanochat",
     "nemotron",
     "nemotron_h",

@@ -73,12 +73,21 @@ pub struct Vision {
     pub merge_size: u64,
     /// Positions of the text that a tile takes, where the config says them.
     pub positions_per_tile: Option<u64>,
-    /// Pixels of the side of an attention window.
-    pub window_size: Option<u64>,
+    /// Attention in windows.
+    pub window: Option<Window>,
     /// Pixels of an image's side, where every image is brought to it.
     pub image_size: Option<u64>,
     /// Of a class that cuts an image into tiles by its shape and puts together what they give as the image was.
     pub any_resolution: Option<AnyResolution>,
+}
+
+/// The windows that a tower cuts an image's patches into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// Patches of a window's side, those that are merged first counted as one.
+    pub side: u64,
+    /// Patches of a side that are merged before.
+    pub merge_size: u64,
 }
 
 /// How images of any shape are cut into tiles and put together again (LLaVA-NeXT, LLaVA-OneVision).

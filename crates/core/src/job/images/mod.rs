@@ -68,6 +68,7 @@ fn by_rule(rule: Rule, vision: &Vision, sides: (u64, u64)) -> Option<(u64, (u64,
             let (tiles, grid, _, seen) = merged(processors::within_budget(sides, positions, step));
             (tiles, grid, positions.saturating_mul(squared), seen)
         }
+        Rule::NearestGrid { positions } => merged(processors::nearest_grid(sides, positions, step)),
         Rule::Square | Rule::Resolutions => in_tiles(1, squared),
         Rule::Attended => {
             let (tiles, grid, patches, _) = in_tiles(vision.tiles.unwrap_or(1), squared);
@@ -126,12 +127,11 @@ pub(super) fn seen(plan: &Plan, model: &Model) -> Option<SeenImage> {
     })
 }
 
-/// Windows on the two sides of an image are counted in patches that are merged already; an image whose side is a whole
+/// Windows on the two sides of an image are counted in patches as they are merged before the tower; an image whose side is a whole
 /// number of windows has none left over (transformers vision_utils.py `get_vision_window_index`).
 fn windows(vision: &Vision, (rows, columns): (u64, u64)) -> u64 {
-    let (Some(window), Some(patch)) = (vision.window_size, vision.patch_size) else { return 1 };
-    let side = (window / vision.merge_size.max(1) / patch.max(1)).max(1);
-    let of = |patches: u64| (patches / vision.merge_size.max(1)).div_ceil(side).max(1);
+    let Some(window) = vision.window else { return 1 };
+    let of = |patches: u64| (patches / window.merge_size.max(1)).div_ceil(window.side.max(1)).max(1);
     of(rows).saturating_mul(of(columns))
 }
 

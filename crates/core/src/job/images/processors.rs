@@ -15,6 +15,8 @@ pub(super) enum Rule {
     /// As many patches as make so many positions at most; the rest is padded. What the tower makes of padding is dropped behind it, which
     /// programs were recorded without: an image of fewer positions is counted with the features of all.
     Budget { positions: u64 },
+    /// Of the grids next to the image's own, or to one of so many positions at most where it has more, the one whose shape is the nearest.
+    NearestGrid { positions: u64 },
     /// Every image becomes the tower's own size.
     Square,
     /// Every image is padded to the tower's number of tiles, and the text attends to them instead of reading them.
@@ -79,6 +81,8 @@ impl Rule {
             "mistral3" => Self::LongestSide,
             // image_processing_gemma4.py `max_soft_tokens`.
             "gemma4" => Self::Budget { positions: 280 },
+            // image_processing_muse_glimmer.py `max_image_tokens`.
+            "muse_glimmer" => return (Self::NearestGrid { positions: 4_096 }, ImageRule::ClassDefaults),
             // image_processing_gemma3.py without `do_pan_and_scan`, its default; image_processing_llava.py with the sides of CLIP's tower;
             // image_processing_siglip.py.
             "gemma3" | "llava" | "paligemma" => Self::Square,
@@ -107,7 +111,10 @@ impl Rule {
 
     /// Whether images of other shapes have other numbers of patches; otherwise they have other numbers of tiles, if any.
     pub(super) fn counts_patches(self) -> bool {
-        matches!(self, Self::Area(_) | Self::LongestSide | Self::Budget { .. } | Self::Rounded)
+        matches!(
+            self,
+            Self::Area(_) | Self::LongestSide | Self::Budget { .. } | Self::NearestGrid { .. } | Self::Rounded
+        )
     }
 
     /// Patches of a side that become one position together, where no key of the config says it: the shuffle of InternVL's and Llama 4's
@@ -182,6 +189,24 @@ pub(super) fn within_budget((height, width): Sides, most: u64, step: u64) -> Sid
         (_, 0) => (along(high, wide), 1),
         sides => sides,
     }
+}
+
+/// Positions of an image, each of `step` pixels a side, in height and width: sides rounded down or up, whichever keeps its shape best
+/// (image_processing_muse_glimmer.py `smart_resize`).
+pub(super) fn nearest_grid((height, width): Sides, most: u64, step: u64) -> Sides {
+    let shape = height as f64 / width as f64;
+    let (mut high, mut wide) = (height as f64 / step as f64, width as f64 / step as f64);
+    let ratio = if high > 0.0 { wide / high } else { 1.0 };
+    if high * wide > most as f64 {
+        high = (most as f64 / ratio).sqrt();
+        wide = high * ratio;
+    }
+    let grids = [high.floor(), high.ceil()].into_iter().flat_map(|rows| [(rows, wide.floor()), (rows, wide.ceil())]);
+    let fits = |(rows, columns): &(f64, f64)| *rows >= 1.0 && *columns >= 1.0 && rows * columns <= most as f64;
+    let apart = |(rows, columns): &(f64, f64)| (rows / columns - shape).abs();
+    let nearest = grids.filter(fits).min_by(|one, other| apart(one).total_cmp(&apart(other)));
+    let (rows, columns) = nearest.unwrap_or((high.round_ties_even().max(1.0), wide.round_ties_even().max(1.0)));
+    (rows as u64, columns as u64)
 }
 
 /// Tiles of the arrangement whose shape is nearest to the image's; of several as near, the largest that the image fills by more than half

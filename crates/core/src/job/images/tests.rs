@@ -44,6 +44,7 @@ fn classes() -> Vec<(&'static str, Vec<Job>)> {
         ("exaone4_5", vec![job("exaone4_5-full", "exaone4_5")]),
         ("glm4v", vec![job("glm4v-full", "glm4v"), job("glm4v_moe-full", "glm4v_moe")]),
         ("glm46v", vec![job("glm46v-full", "glm46v"), job("glm_ocr-full", "glm_ocr")]),
+        ("muse_glimmer", vec![job("muse_glimmer-full", "muse_glimmer")]),
         ("internvl", vec![job("internvl-full", "internvl")]),
         ("llama4", vec![job("llama4_vl-full", "llama4")]),
         ("mllama", vec![job("mllama-lora-lm", "mllama")]),

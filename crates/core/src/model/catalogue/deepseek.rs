@@ -1,6 +1,6 @@
 //! DeepSeek, and its distillations into other families.
 
-use super::source::{AICONFIGURATOR, DEEPSEEK_V3, LITGPT, MLC, PUBLISHED};
+use super::source::{AICONFIGURATOR, AICONFIGURATOR_NVFP4, DEEPSEEK_V3, LITGPT, MLC, PUBLISHED};
 
 super::table::models! {
     group "DeepSeek";
@@ -36,4 +36,10 @@ super::table::models! {
     group "DeepSeek V3.2";
     "deepseek-ai/DeepSeek-V3.2", "DeepSeek-V3.2", "", 671_877_929_216 / 38_403_807_488, AICONFIGURATOR,
         r#"{"model_type":"deepseek_v32","architectures":["DeepseekV32ForCausalLM"],"hidden_size":7168,"index_head_dim":128,"index_n_heads":64,"intermediate_size":18432,"kv_lora_rank":512,"max_position_embeddings":163840,"moe_intermediate_size":2048,"n_routed_experts":256,"n_shared_experts":1,"num_attention_heads":128,"num_experts_per_tok":8,"num_hidden_layers":61,"num_key_value_heads":128,"num_nextn_predict_layers":1,"q_lora_rank":1536,"qk_nope_head_dim":128,"qk_rope_head_dim":64,"tie_word_embeddings":false,"v_head_dim":128,"vocab_size":129280,"first_k_dense_replace":3}"#;
+    group "DeepSeek V4";
+    "deepseek-ai/DeepSeek-V4-Flash", "DeepSeek V4 Flash 284B", "", 284_332_230_231 / 13_799_622_231, AICONFIGURATOR_NVFP4,
+        r#"{"model_type":"deepseek_v4","architectures":["DeepseekV4ForCausalLM"],"hidden_size":4096,"num_hidden_layers":43,"num_attention_heads":64,"num_key_value_heads":1,"head_dim":512,"vocab_size":129280,"max_position_embeddings":1048576,"moe_intermediate_size":2048,"n_routed_experts":256,"n_shared_experts":1,"num_experts_per_tok":6,"num_hash_layers":3,"num_nextn_predict_layers":1,"q_lora_rank":1024,"o_lora_rank":1024,"o_groups":8,"qk_rope_head_dim":64,"index_head_dim":128,"index_n_heads":64,"index_topk":512,"sliding_window":128,"hc_mult":4,"tie_word_embeddings":false,"compress_ratios":[0,0,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,0]}"#,
+        ["deepseek-ai/DeepSeek-V4-Flash-Base"];
+    "deepseek-ai/DeepSeek-V4-Pro", "DeepSeek V4 Pro 1.6T", "", 1_572_997_179_491 / 49_779_058_787, AICONFIGURATOR_NVFP4,
+        r#"{"model_type":"deepseek_v4","architectures":["DeepseekV4ForCausalLM"],"hidden_size":7168,"num_hidden_layers":61,"num_attention_heads":128,"num_key_value_heads":1,"head_dim":512,"vocab_size":129280,"max_position_embeddings":1048576,"moe_intermediate_size":3072,"n_routed_experts":384,"n_shared_experts":1,"num_experts_per_tok":6,"num_hash_layers":3,"num_nextn_predict_layers":1,"q_lora_rank":1536,"o_lora_rank":1024,"o_groups":16,"qk_rope_head_dim":64,"index_head_dim":128,"index_n_heads":64,"index_topk":1024,"sliding_window":128,"hc_mult":4,"tie_word_embeddings":false,"compress_ratios":[128,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,128,4,0]}"#;
 }

@@ -1,6 +1,6 @@
-//! Llama, by Meta, and models of its second generation's shape.
+//! Llama and Muse, by Meta, and models of the second generation's shape.
 
-use super::source::{AICONFIGURATOR, CONVERSION, LITGPT, TT_METAL};
+use super::source::{AICONFIGURATOR, CONVERSION, LITGPT, TRANSFORMERS, TT_METAL};
 
 super::table::models! {
     group "Llama 3";
@@ -64,6 +64,9 @@ super::table::models! {
     "meta-llama/Llama-4-Maverick-17B-128E-Instruct", "Llama 4 Maverick 400B-A17B", "2025-04", 401_583_781_376 / 18_056_623_616, AICONFIGURATOR,
         r#"{"model_type":"llama4","architectures":["Llama4ForConditionalGeneration"],"text_config":{"attention_chunk_size":8192,"head_dim":128,"hidden_size":5120,"intermediate_size":8192,"intermediate_size_mlp":16384,"max_position_embeddings":1048576,"model_type":"llama4_text","num_attention_heads":40,"num_experts_per_tok":1,"num_hidden_layers":48,"num_key_value_heads":8,"num_local_experts":128,"vocab_size":202048,"interleave_moe_layer_step":2,"use_qk_norm":false},"vision_config":{"model_type":"llama4_vision_model","hidden_size":1408,"intermediate_size":5632,"num_hidden_layers":34,"num_attention_heads":16,"image_size":336,"patch_size":14}}"#,
         ["meta-llama/Llama-4-Maverick-17B-128E"];
+    group "Muse";
+    "meta-models/Muse-Glimmer-30B", "Muse Glimmer 30B", "", 29_776_626_688, TRANSFORMERS,
+        r#"{"model_type":"muse_glimmer","architectures":["MuseGlimmerForConditionalGeneration"],"text_config":{"model_type":"muse_glimmer_text","vocab_size":202048,"hidden_size":6656,"intermediate_size":19968,"num_hidden_layers":52,"num_attention_heads":32,"num_key_value_heads":2,"head_dim":128,"max_position_embeddings":131072,"sliding_window":2048,"tie_word_embeddings":false},"vision_config":{"model_type":"muse_glimmer_vision","patch_size":14,"pos_emb_height":32,"pos_emb_width":32,"num_attention_heads":16,"num_hidden_layers":50,"hidden_size":1536,"intermediate_size":8960,"patch_temporal":2,"merge_size":2},"out_hidden_size":6144,"projector_hidden_size":4096}"#;
     group "LLaVA";
     "llava-hf/llava-1.5-7b-hf", "LLaVA 1.5 7B", "2023-10", 7_063_427_072, CONVERSION,
         r#"{"model_type":"llava","architectures":["LlavaForConditionalGeneration"],"text_config":{"model_type":"llama","hidden_size":4096,"num_hidden_layers":32,"num_attention_heads":32,"intermediate_size":11008,"vocab_size":32064,"max_position_embeddings":4096},"vision_config":{"model_type":"clip_vision_model","hidden_size":1024,"intermediate_size":4096,"num_hidden_layers":24,"num_attention_heads":16,"image_size":336,"patch_size":14,"projection_dim":768,"vocab_size":32000},"tie_word_embeddings":false}"#;

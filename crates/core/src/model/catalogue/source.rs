@@ -21,6 +21,8 @@ pub(super) const CONFIG: &str = "config.json of the model";
 pub(super) const TRANSFORMERS: &str = "class defaults of transformers 5.23";
 /// Copies of `config.json` in the projects named, each read to the total that transformers counts.
 pub(super) const AICONFIGURATOR: &str = "copy of the model's config.json in aiconfigurator, model_configs";
+pub(super) const AICONFIGURATOR_NVFP4: &str =
+    "copy in aiconfigurator, model_configs, of the config.json of NVIDIA's quantised weights, which keeps the model's";
 pub(super) const TT_METAL: &str = "copy of the model's config.json in tt-metal, model_params";
 pub(super) const EXECUTORCH: &str = "figures of ExecuTorch, examples/models";
 pub(super) const MAXTEXT: &str =

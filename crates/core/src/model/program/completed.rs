@@ -9,7 +9,10 @@ use serde_json::{Map, Value as Json};
 use super::Program;
 use crate::model::config::TEXT_PARTS;
 
-/// The config with the keys that the class of `program` adds; those of its text part too.
+/// The part of a config that is its tower's.
+const TOWER: &str = "vision_config";
+
+/// The config with the keys that the class of `program` adds; those of its text part and of its tower too.
 pub(super) fn completed<'a>(program: &Program, fields: &'a Map<String, Json>) -> Cow<'a, Map<String, Json>> {
     completed_as(&program.model_type, (&program.aliases, &program.defaults), fields)
 }
@@ -34,6 +37,17 @@ fn completed_as<'a>(
             && let Some(value) = (rule.make)(&Keys { said: &made, defaults })
         {
             made.to_mut().insert(rule.key.to_owned(), value);
+        }
+    }
+    if let Some(vision) = fields.get(TOWER).and_then(Json::as_object)
+        && let Some(of_tower) = vision.get("model_type").and_then(Json::as_str)
+    {
+        let own = |(key, value): (&String, &Json)| {
+            Some((key.strip_prefix(TOWER)?.strip_prefix('.')?.to_owned(), value.clone()))
+        };
+        let defaults = defaults.iter().filter_map(own).collect();
+        if let Cow::Owned(vision) = completed_as(of_tower, (&BTreeMap::new(), &defaults), vision) {
+            made.to_mut().insert(TOWER.to_owned(), Json::Object(vision));
         }
     }
     for key in TEXT_PARTS {
@@ -240,7 +254,7 @@ static RULES: &[Rule] = &[
     rule(&["gpt2", "gpt_bigcode"], "n_inner", |keys| keys.four_times(&["n_embd", "hidden_size"], 768)),
     rule(&["gptj", "codegen"], "n_inner", |keys| keys.four_times(&["n_embd", "hidden_size"], 4_096)),
     rule(&["gpt_neo"], "intermediate_size", |keys| keys.four_times(&["hidden_size"], 2_048)),
-    rule(&["granite_swa", "granitemoe_swa"], "layer_types", |keys| {
+    rule(&["granite_swa", "granitemoe_swa", "cwm"], "layer_types", |keys| {
         keys.each(|layer, _| if layer % 4 == 0 { FULL } else { SLIDING })
     }),
     rule(&["granitemoehybrid"], "layer_types", |keys| keys.each(|_, _| "mamba")),
@@ -293,6 +307,13 @@ static RULES: &[Rule] = &[
         keys.each(|layer, _| if layer == 0 || (layer + 1) % 6 == 0 { FULL } else { SLIDING })
     }),
     rule(&["minimax"], "layer_types", |keys| keys.each(|layer, _| if layer % 2 == 0 { FULL } else { LINEAR })),
+    // Every fourth has full attention, counted from the last in the text, from the first in the tower, whose last has, too.
+    rule(&["muse_glimmer_text"], "layer_types", |keys| {
+        keys.each(|layer, layers| if (layers - 1 - layer) % 4 == 0 { FULL } else { SLIDING })
+    }),
+    rule(&["muse_glimmer_vision"], "layer_types", |keys| {
+        keys.each(|layer, layers| if layer % 4 == 3 || layer + 1 == layers { FULL } else { "window_attention" })
+    }),
     rule(&["qwen3_next", "qwen3_5_text", "qwen3_5_moe_text"], "layer_types", |keys| {
         let nth = keys.number("full_attention_interval").unwrap_or(4).max(1);
         keys.each(|layer, _| if (layer + 1).is_multiple_of(nth) { FULL } else { LINEAR })
@@ -399,5 +420,23 @@ mod tests {
         let config = json!({"model_type": "llama4", "text_config": text}).as_object().cloned().unwrap_or_default();
         let made = made("llama4", &config);
         assert_eq!(made.get("text_config").and_then(|text| text.get("moe_layers")), Some(&json!([0, 1])));
+    }
+
+    #[test]
+    fn a_tower_is_completed_by_its_own_class_with_its_own_defaults() {
+        let of = |said: Json, defaults: Json| {
+            let config =
+                json!({"model_type": "muse_glimmer", "vision_config": said}).as_object().cloned().unwrap_or_default();
+            let defaults = defaults.as_object().cloned().unwrap_or_default();
+            let made = completed_as("muse_glimmer", (&BTreeMap::new(), &defaults), &config);
+            made.get("vision_config").and_then(|tower| tower.get("layer_types")).cloned()
+        };
+        let (window, full) = ("window_attention", FULL);
+        let tower = json!({"model_type": "muse_glimmer_vision", "num_hidden_layers": 6});
+        assert_eq!(of(tower, json!({})), Some(json!([window, window, window, full, window, full])));
+        // Not the text's number.
+        let tower = json!({"model_type": "muse_glimmer_vision"});
+        assert_eq!(of(tower.clone(), json!({"num_hidden_layers": 52})), None);
+        assert_eq!(of(tower, json!({"vision_config.num_hidden_layers": 1})), Some(json!([full])));
     }
 }

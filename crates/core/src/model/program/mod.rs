@@ -312,8 +312,16 @@ impl Program {
 
     /// The part of the model that a module outside the layers belongs to, by its name. What hears sound runs for no batch.
     fn part_of(&self, name: &str) -> ModelPart {
-        const JOINS: &[&str] =
-            &["merger", "projector", "connector", "embed_vision", "aligner", "modality_projection", "adapter"];
+        const JOINS: &[&str] = &[
+            "merger",
+            "projector",
+            "connector",
+            "embed_vision",
+            "aligner",
+            "modality_projection",
+            "adapter",
+            "vision_projection",
+        ];
         let towers = self.stacks.iter().filter(|stack| stack.part == ModelPart::VisionTower);
         let root = |stack: &Stack| stack.name.split('.').next().unwrap_or_default().to_owned();
         let in_tower = || towers.map(root).any(|root| name.split('.').next() == Some(root.as_str()));

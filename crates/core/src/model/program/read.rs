@@ -11,7 +11,7 @@ use super::{Action, Classifies, Owner, Program, Recorded, Stated, positions, sou
 use crate::model::behaviour::Behaviour;
 use crate::model::config::{Assumptions, Config, ConfigError, MAX_NESTING, TEXT_PARTS};
 use crate::model::{
-    AnyResolution, Layer, LayerRun, Model, ModelKind, ModelPart, Module, ModuleKind, Reading, Role, Vision,
+    AnyResolution, Layer, LayerRun, Model, ModelKind, ModelPart, Module, ModuleKind, Reading, Role, Vision, Window,
 };
 use crate::model::{classes, guess};
 
@@ -292,15 +292,23 @@ fn vision(program: &Program, figures: &Figures<'_>) -> Result<Option<Vision>, Bo
     };
     let reads = |wanted: &str| program.names.list().iter().any(|name| name == wanted);
     let merge_size = whole("vision_config.spatial_merge_size")?.or(whole("vision_config.pooling_kernel_size")?);
-    let merge_size = merge_size.or(whole("spatial_merge_size")?).or(whole("scale_factor")?);
+    let merge_size = merge_size.or(whole("vision_config.merge_size")?);
+    let merge_size = merge_size.or(whole("spatial_merge_size")?).or(whole("scale_factor")?).unwrap_or(1);
+    let patch_size = whole("vision_config.patch_size")?;
+    // Muse Glimmer's is as wide as its table of positions, and its patches are merged behind the tower (transformers 5.23
+    // muse_glimmer/modeling_muse_glimmer.py `MuseGlimmerVisionModel`).
+    let window = match (whole("vision_config.window_size")?, whole("vision_config.pos_emb_height")?) {
+        (Some(pixels), _) => Some(Window { side: (pixels / merge_size / patch_size.unwrap_or(1)).max(1), merge_size }),
+        (None, side) => side.filter(|_| reads("images.windows")).map(|side| Window { side, merge_size: 1 }),
+    };
     Ok(Some(Vision {
         packs: program.packs,
         runs_eager: program.layers.iter().any(|block| block.eager.is_some()),
         tiles: whole("vision_config.max_num_tiles")?,
-        patch_size: whole("vision_config.patch_size")?,
-        merge_size: merge_size.unwrap_or(1),
+        patch_size,
+        merge_size,
         positions_per_tile: whole("mm_tokens_per_image")?,
-        window_size: whole("vision_config.window_size")?,
+        window,
         image_size: whole("vision_config.image_size")?,
         any_resolution: reads("images.tile_rows").then(|| any_resolution(program, figures)),
     }))
