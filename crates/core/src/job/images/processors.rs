@@ -192,7 +192,7 @@ pub(super) fn within_budget((height, width): Sides, most: u64, step: u64) -> Sid
 }
 
 /// Positions of an image, each of `step` pixels a side, in height and width: sides rounded down or up, whichever keeps its shape best
-/// (image_processing_muse_glimmer.py `smart_resize`).
+/// (image_processing_muse_glimmer.py `smart_resize`). Of a square image two do, and the processor takes that which a set of Python has first.
 pub(super) fn nearest_grid((height, width): Sides, most: u64, step: u64) -> Sides {
     let shape = height as f64 / width as f64;
     let (mut high, mut wide) = (height as f64 / step as f64, width as f64 / step as f64);
@@ -201,12 +201,38 @@ pub(super) fn nearest_grid((height, width): Sides, most: u64, step: u64) -> Side
         high = (most as f64 / ratio).sqrt();
         wide = high * ratio;
     }
-    let grids = [high.floor(), high.ceil()].into_iter().flat_map(|rows| [(rows, wide.floor()), (rows, wide.ceil())]);
-    let fits = |(rows, columns): &(f64, f64)| *rows >= 1.0 && *columns >= 1.0 && rows * columns <= most as f64;
-    let apart = |(rows, columns): &(f64, f64)| (rows / columns - shape).abs();
-    let nearest = grids.filter(fits).min_by(|one, other| apart(one).total_cmp(&apart(other)));
-    let (rows, columns) = nearest.unwrap_or((high.round_ties_even().max(1.0), wide.round_ties_even().max(1.0)));
-    (rows as u64, columns as u64)
+    let both = |side: f64| [side.floor() as u64, side.ceil() as u64];
+    let pairs = both(high).into_iter().flat_map(|rows| both(wide).map(|columns| (rows, columns)));
+    let fits = |&(rows, columns): &Sides| rows >= 1 && columns >= 1 && rows.saturating_mul(columns) <= most;
+    let apart = |&(rows, columns): &Sides| (rows as f64 / columns as f64 - shape).abs();
+    let nearest =
+        in_order_of_a_set(pairs).into_iter().filter(fits).min_by(|one, other| apart(one).total_cmp(&apart(other)));
+    nearest.unwrap_or((high.round_ties_even().max(1.0) as u64, wide.round_ties_even().max(1.0) as u64))
+}
+
+/// Up to four pairs in the order in which a Python set of them is read: that of its table of eight places (CPython
+/// Objects/tupleobject.c `tuplehash`, Objects/setobject.c `set_add_entry`).
+fn in_order_of_a_set(pairs: impl Iterator<Item = Sides>) -> Vec<Sides> {
+    const LANE: u64 = 14_029_467_366_897_019_727;
+    const MIX: u64 = 11_400_714_785_074_694_791;
+    const SEED: u64 = 2_870_177_450_012_600_261;
+    let hash = |pair: Sides| {
+        let mixed = [pair.0, pair.1].into_iter().fold(SEED, |mixed, number| {
+            mixed.wrapping_add(number.wrapping_mul(LANE)).rotate_left(31).wrapping_mul(MIX)
+        });
+        mixed.wrapping_add(2 ^ SEED ^ 3_527_539)
+    };
+    let mut table = [None; 8];
+    for pair in pairs {
+        let mut rest = hash(pair);
+        let mut place = rest & 7;
+        while table[place as usize].is_some_and(|other| other != pair) {
+            rest >>= 5;
+            place = place.wrapping_mul(5).wrapping_add(1).wrapping_add(rest) & 7;
+        }
+        table[place as usize] = Some(pair);
+    }
+    table.into_iter().flatten().collect()
 }
 
 /// Tiles of the arrangement whose shape is nearest to the image's; of several as near, the largest that the image fills by more than half

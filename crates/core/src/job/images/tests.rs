@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{ImageRule, processors::Rule, refused, seen};
+use super::processors::{Rule, nearest_grid};
+use super::{ImageRule, refused, seen};
 use crate::job::Job;
 use crate::model::{Program, Programs};
 use crate::plan::{Plan, SampleImages, TrainerName};
@@ -86,6 +87,17 @@ fn images_become_what_their_processors_make_of_them() {
     }
     assert!(wrong.is_empty(), "{} of {compared}:\n{}", wrong.len(), wrong.join("\n"));
     assert_eq!(compared, rows.len());
+}
+
+const SQUARES: [(u64, u64); 8] =
+    [(100, 4), (337, 12), (500, 17), (512, 19), (768, 28), (1_000, 36), (1_024, 37), (1_920, 64)];
+
+/// What CPython 3.11 gives for `smart_resize` of image_processing_muse_glimmer.py, merged patches of 28 pixels.
+#[test]
+fn square_images_become_the_grid_that_python_finds_first() {
+    let side = |pixels: u64| nearest_grid((pixels, pixels), 4_096, 28);
+    let found = SQUARES.map(|(pixels, _)| (pixels, side(pixels).0));
+    assert_eq!(found, SQUARES);
 }
 
 /// `smart_resize` with that bound, and behind LLaMA-Factory's scaling.
