@@ -12,6 +12,7 @@ const UNTRAINED: &[&str] = &[
     "baichuan",
     "bailing_hybrid",
     "deepseek_v32",
+    "deepseek_v4",
     "falcon_h1",
     "glm4_moe",
     "glm4_moe_lite",
