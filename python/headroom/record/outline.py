@@ -4,6 +4,8 @@ from .aligned import with_casts
 from .blocks_data import Size, Sizes
 from .fold import is_loop
 
+# A softmax whose caller says the dtype that its tensor has (`kernels.softmax`).
+SAYS_DTYPE = "_softmax.dtype"
 # What of a block is its run in one mode.
 OF_A_WAY = ("takes", "gives", "ops", "pre", "ahead", "leaves")
 
@@ -21,6 +23,22 @@ def without_casts(block):
     return [names(block.get(key, [])) for key in ("pre", "ops")]
 
 
+def with_plain_softmax(run, narrow):
+    """A run in fp32 whose softmax is its narrow run's: a caller that says fp32 says there the dtype that the tensor has, which it does not in 16 bits."""
+
+    def of(value):
+        if isinstance(value, dict):
+            return {key: "_softmax" if key == "f" and item == SAYS_DTYPE else of(item) for key, item in value.items()}
+        return [of(item) for item in value] if isinstance(value, list) else value
+
+    return run if SAYS_DTYPE in flat(without_casts(narrow)) else {key: of(item) if key in ("pre", "ops", "ahead") else item for key, item in run.items()}
+
+
+def flat(names):
+    """Names of operators within loops, too."""
+    return [one for name in names for one in (flat(name) if isinstance(name, list) else [name])]
+
+
 def attach(block, modes):
     """Says how a block runs in other modes, where that differs from its own; in fp32 with the casts of its other run, which cast nothing."""
     own = {key: block[key] for key in OF_A_WAY if key in block}
@@ -28,6 +46,7 @@ def attach(block, modes):
     for mode, run in runs.items():
         if mode.startswith("wide"):
             narrow = runs.get(mode.partition("_")[2], own)
+            run = with_plain_softmax(run, narrow)
             if without_casts(run) == without_casts(narrow):
                 # The narrow run serves. What it frees where a cast's result goes may differ: 0.05 % of a step in fp32 at most (LoRA on
                 # Qwen3.5's mixtures), and nothing in bf16.

@@ -15,7 +15,7 @@ from .features import Alike, by_number, features_of
 from .head import SOFTCAP, head_of, softcaps, ties, weight_of
 from .merge import Writer
 from .model import CAST, Run, Size as Batch, build, decoder_of, is_checkpointed, prepare, stacks_of
-from .outline import attach, blocks_of, outline, without_casts
+from .outline import attach, blocks_of, outline, with_plain_softmax, without_casts
 from .shorter import LENGTH, fewer_layers, long_enough, with_layers
 from .templates import Templates
 
@@ -249,7 +249,8 @@ class Recorder:
                 self.note(f"{' and '.join(packages.WAYS[narrow])}: {type(error).__name__} {str(error).splitlines()[0][:90] if str(error) else ''}")
                 modes.remove(narrow)
                 continue
-            if any(without_casts(one) != without_casts(other) for one, other in zip(blocks_of(both[narrow]), blocks_of(both[mode]))):
+            pairs = [(one, with_plain_softmax(other, one)) for one, other in zip(blocks_of(both[narrow]), blocks_of(both[mode]))]
+            if any(without_casts(one) != without_casts(other) for one, other in pairs):
                 modes.append(mode)
         return modes
 

@@ -14,6 +14,7 @@ from .families import of_process
 from .features import by_number, features_of, value_at
 from .head import takes_plain_loss, ties, weight_of
 from .model import Called, build, decoder_of, layers_of, prepare
+from .outline import attach, with_plain_softmax
 from .rates import key_of
 from .shared import groups, in_common
 from .shorter import fewer_layers
@@ -122,6 +123,22 @@ class TestProcesses(unittest.TestCase):
         context = multiprocessing.get_context("forkserver")
         self.assertIn("out of memory", of_process(ended, "llama", context).failure)
         self.assertEqual(of_process(len, "llama", context), 5)
+
+
+class TestWays(unittest.TestCase):
+    def block(self, *names):
+        return {"takes": [], "gives": {}, "ops": [{"f": name} for name in names]}
+
+    def test_a_softmax_in_a_dtype_that_is_named_is_no_other_way_in_fp32(self):
+        block = self.block("_to_copy", "_softmax", "_to_copy")
+        attach(block, {"wide": self.block("_softmax.dtype")})
+        self.assertNotIn("wide", block)
+
+    def test_a_softmax_in_the_dtype_of_its_tensor_is_one_in_both(self):
+        block = self.block("_softmax.dtype")
+        attach(block, {"wide": self.block("_softmax.dtype")})
+        self.assertNotIn("wide", block)
+        self.assertEqual(with_plain_softmax(block, block), block)
 
 
 class TestRates(unittest.TestCase):
