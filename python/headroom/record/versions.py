@@ -124,6 +124,8 @@ class Retabled:
         said = {key: value for key, value in program.items() if key != "unread"}
         if "inputs" in said:
             said["inputs"] = {name: [self.shape(shape), code] for name, (shape, code) in said["inputs"].items()}
+        if "weight" in said["head"]:
+            said["head"] = {**said["head"], "weight": self.shape(said["head"]["weight"])}
         said["layers"] = [self.block(block) for block in said["layers"]]
         said |= {key: self.block(said[key]) for key in ("before", "after")}
         return said, self.read
