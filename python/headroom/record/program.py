@@ -566,7 +566,6 @@ def whole_with(config, class_name):
     whole = whole_of(config, class_name)
     if whole is None or type(whole) not in Auto._model_mapping:
         return None
-    vision.shorten(whole.vision_config)
 
     def built(part):
         changed = copy.deepcopy(whole)
@@ -574,6 +573,7 @@ def whole_with(config, class_name):
         return build(changed, "eager", Auto._model_mapping[type(whole)].__name__)
 
     try:
+        vision.shorten(whole.vision_config)
         head_of(built(config))
     except Exception:
         return None

@@ -311,6 +311,7 @@ static RULES: &[Rule] = &[
     rule(&["muse_glimmer_text"], "layer_types", |keys| {
         keys.each(|layer, layers| if (layers - 1 - layer) % 4 == 0 { FULL } else { SLIDING })
     }),
+    rule(&["muse_glimmer_vision"], "merge_size", |_| Some(2.into())),
     rule(&["muse_glimmer_vision"], "layer_types", |keys| {
         keys.each(|layer, layers| if layer % 4 == 3 || layer + 1 == layers { FULL } else { "window_attention" })
     }),
@@ -438,5 +439,9 @@ mod tests {
         let tower = json!({"model_type": "muse_glimmer_vision"});
         assert_eq!(of(tower.clone(), json!({"num_hidden_layers": 52})), None);
         assert_eq!(of(tower, json!({"vision_config.num_hidden_layers": 1})), Some(json!([full])));
+        let config =
+            json!({"vision_config": {"model_type": "muse_glimmer_vision"}}).as_object().cloned().unwrap_or_default();
+        let made = made("muse_glimmer", &config);
+        assert_eq!(made.get("vision_config").and_then(|tower| tower.get("merge_size")), Some(&json!(2)));
     }
 }
