@@ -75,7 +75,13 @@ fn releases(text: &str) -> BTreeSet<&str> {
 pub(crate) fn check(model_types: &[&str]) -> Result<()> {
     let (root, python) = (checkout::root(), python(false)?);
     let mut tests = of_python(&python, &root);
-    tests.args(["-m", "unittest", "headroom.record.test_versions", "headroom.record.test_classes"]);
+    tests.args([
+        "-m",
+        "unittest",
+        "headroom.record.test_aligned",
+        "headroom.record.test_classes",
+        "headroom.record.test_versions",
+    ]);
     process::run(&mut tests, "the lines above say which test fails.")?;
     let (programs, now) = (root.join("static/programs"), root.join("target/record/now"));
     copy(&programs, &now)?;

@@ -7,6 +7,8 @@ from difflib import SequenceMatcher
 from .fold import is_loop, made_by
 
 CAST = "_to_copy"
+# `x.reshape(...)` is a view, or a copy and this: which of the two depends on how a cast before it left `x` in memory.
+RESHAPED = {"_unsafe_view": "view"}
 
 
 def with_casts(narrow, wide):
@@ -83,7 +85,7 @@ class Alignment:
     def operators(self, narrow, wide):
         """Operators of both, each list with the first number that it makes."""
         (ones, at_narrow), (others, at_wide) = narrow, wide
-        name = lambda op: "loop" if is_loop(op) else op["f"]
+        name = lambda op: "loop" if is_loop(op) else RESHAPED.get(op["f"], op["f"])
         same = SequenceMatcher(None, [name(op) for op in ones], [name(op) for op in others], autojunk=False)
         said = []
         for tag, begin, end, other_begin, other_end in same.get_opcodes():

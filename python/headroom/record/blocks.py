@@ -396,17 +396,27 @@ class Block:
             kept = number == self.last and following is not None and any(isinstance(r, int) and r > following for r in readers.get(number, ()))
             if (used or outlives) and (number != self.last or kept):
                 given[self.recording.scope.setdefault(number, f"g{len(self.recording.scope)}")] = number
-        for i, number in enumerate(sorted(self.held_by_caller() - set(given.values()))):
+        for i, number in enumerate(sorted(self.held_by_caller(set(given.values()) - {self.last}))):
             given[f"{OUTPUTS}{i or ''}"] = number
         return given
 
-    def held_by_caller(self):
+    def held_by_caller(self, given):
         """What nothing reads any more and the model's loop holds beside the hidden states until the next layer has returned
-        (modeling_bloom.py `outputs = block(...)`: attention's weights)."""
+        (modeling_bloom.py `outputs = block(...)`: attention's weights). What a value that is given is a view of is held by that view
+        (T5's biases of positions, a transposed embedding)."""
         if not isinstance(self.place, int) or not self.ops_at:
             return set()
         later = {n for op in self.trace.ops[self.ops_at[-1] + 1 :] for n, _ in op.freed}
-        return {n for n in later if n in self.made and n != self.last and self.trace.values[n].origin[0] == "op"}
+        own = {n for n in later if n in self.made and n != self.last and self.trace.values[n].origin[0] == "op"}
+        return own - {base for number in given for base in self.bases(number)}
+
+    def bases(self, number):
+        """The value itself and those of the block that it is a view of."""
+        made_by = {n: (op, k) for op in (self.trace.ops[i] for i in self.pre + self.ops_at) for k, n in enumerate(op.outputs)}
+        while number is not None:
+            yield number
+            op, k = made_by.get(number, (None, 0))
+            number = None if op is None or op.aliases[k] is None else op.inputs[op.aliases[k]]
 
     def following(self):
         """The layer that runs next."""
