@@ -59,7 +59,7 @@ fn recorded_classes_allocate_what_a_real_gpu_counts() {
         .collect();
     assert_eq!(errors.len(), 80);
     errors.sort_by(|one, other| one.0.total_cmp(&other.0));
-    // The worst are known by name, each with what is known of its cause in `ARCHITECTURE.md`.
+    // The worst are known by name; their causes are not (ARCHITECTURE.md, Tests).
     let beyond: Vec<&str> =
         errors.iter().filter(|(percent, _)| percent.abs() > 0.2).map(|(_, id)| id.as_str()).collect();
     assert_eq!(
