@@ -12,11 +12,24 @@ use headroom_text::problem_line;
 use serde_json::{Value, json};
 
 /// What is estimated of a class: each with its name and what it says beside the model and its batch.
-const PLANS: [(&str, &str); 4] = [
+const PLANS: [(&str, &str); 8] = [
     ("full, sdpa", r#"{"method": "full"}"#),
     ("full, eager", r#"{"method": "full", "attn_implementation": "eager"}"#),
     ("LoRA, sdpa", r#"{"method": "lora", "lora": {"target_modules": "all-linear"}}"#),
     ("full, sdpa, checkpointing", r#"{"method": "full", "gradient_checkpointing": true}"#),
+    ("full, fp32 under autocast", r#"{"method": "full", "torch_dtype": "float32", "mixed_precision": "bf16"}"#),
+    (
+        "LoRA, bf16 under autocast",
+        r#"{"method": "lora", "lora": {"target_modules": "all-linear"}, "torch_dtype": "bfloat16", "mixed_precision": "bf16"}"#,
+    ),
+    (
+        "LoRA, eager under autocast",
+        r#"{"method": "lora", "lora": {"target_modules": "all-linear"}, "attn_implementation": "eager", "mixed_precision": "bf16"}"#,
+    ),
+    (
+        "QLoRA, checkpointing",
+        r#"{"method": "qlora", "lora": {"target_modules": "all-linear"}, "quantization": {"bits": 4, "prepare_for_kbit_training": true}, "gradient_checkpointing": true}"#,
+    ),
 ];
 
 /// Sequences of a batch, and tokens of each: no more than the model has positions for.
@@ -211,7 +224,7 @@ mod tests {
         let lines: Vec<&str> = said.lines().collect();
         assert!(
             lines[0].starts_with("gpt2 (")
-                && lines[0].ends_with("under transformers 5.23.0: no byte of 8 plans differs"),
+                && lines[0].ends_with("under transformers 5.23.0: no byte of 16 plans differs"),
             "{said}"
         );
         assert!(lines[1].ends_with("under transformers 5.24.0: bytes allocated at the peak"), "{said}");
