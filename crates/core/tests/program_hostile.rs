@@ -180,6 +180,10 @@ fn what_is_of_another_type_is_named_with_its_place() {
         refused(&|program| program["functions"][0]["f"] = json!(null)),
         "functions[0].f: is null where a text is due"
     );
+    assert_eq!(
+        refused(&|program| program["programs"][0]["expert_names"] = json!("llama")),
+        "programs[0].expert_names: llama is neither mixtral nor qwen2_moe"
+    );
     assert_eq!(refused(&|program| program["format"] = json!("two")), "format: is no whole number");
 }
 

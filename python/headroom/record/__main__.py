@@ -1,7 +1,7 @@
 """`python -m headroom.record MODEL_TYPE_OR_CONFIG [--out FILE]`: records a model as a program.
 
-MODEL_TYPE_OR_CONFIG is a `model_type` of transformers (its class defaults are taken), a `config.json`, or a folder with one; or a
-model of your own: `FILE.py`, `FILE.py:FUNCTION` or `package.module:FUNCTION`, a function that gets a config and gives back the module
+MODEL_TYPE_OR_CONFIG is a `model_type` of transformers (its class defaults are taken), a `config.json`, or a folder with one, whose own
+Python files are run where transformers has no class of it (`auto_map`); or a model of your own: `FILE.py`, `FILE.py:FUNCTION` or `package.module:FUNCTION`, a function that gets a config and gives back the module
 (docs/own-models.md).
 """
 
@@ -13,7 +13,7 @@ import traceback
 
 import torch
 
-from . import own, own_files
+from . import folders, own, own_files
 from .blocks_data import Unrecordable
 from .dimensions import Unexplained
 from .program import is_stacked, record
@@ -81,7 +81,10 @@ def read(model):
     if os.path.isfile(model):
         with open(model, encoding="utf-8") as file:
             said = json.load(file)
-        config = CONFIG_MAPPING[said.pop("model_type")](**said)
+        if said.get("model_type") in CONFIG_MAPPING:
+            config = CONFIG_MAPPING[said.pop("model_type")](**said)
+        else:
+            config = folders.config_of(os.path.dirname(os.path.abspath(model)), said)
     elif model in CONFIG_MAPPING:
         config = CONFIG_MAPPING[model]()
         # Files may say what the defaults do not.

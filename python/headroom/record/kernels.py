@@ -19,6 +19,8 @@ def prepare():
     from torch._decomp import global_decomposition_table as tables
 
     torch._VF.dropout = dropout(torch._VF.dropout)
+    if hasattr(torch.ops.aten, "_fused_rms_norm"):
+        fuse_rms_norm()
     torch.nn.functional.softmax = softmax(torch.nn.functional.softmax)
     whose.note_reads()
     for name in ("to", "type_as", "type"):
@@ -52,6 +54,31 @@ def dropout(decomposed):
         return decomposed(x, p, train)
 
     return call
+
+
+def fuse_rms_norm():
+    """RMSNorm as one operator, which keeps what it reads and one number of each row, as on a GPU (PyTorch 2.9 and later). What reads a
+    weight of another dtype is none there (aten/src/ATen/native/layer_norm.cpp `rms_norm_symint`)."""
+    composed = torch.rms_norm
+
+    def call(x, shape, weight=None, eps=None):
+        if x.device.type != "meta" or x.is_complex() or (weight is not None and weight.dtype != x.dtype):
+            return composed(x, shape, weight, eps)
+        return torch.ops.aten._fused_rms_norm(x, shape, weight, eps)[0]
+
+    def forward(x, shape, weight, eps):
+        rows = [*x.shape[: x.dim() - len(shape)], *[1] * len(shape)]
+        return torch.empty_like(x), x.new_empty(rows, dtype=torch.float32 if x.dtype in (torch.float16, torch.bfloat16) else x.dtype)
+
+    def backward(gradient, x, shape, rstd, weight, needed):
+        return (torch.empty_like(x) if needed[0] else None), (torch.empty_like(weight) if weight is not None and needed[1] else None)
+
+    own = torch.library.Library("aten", "IMPL", "Meta")
+    _kept.append(own)
+    # Not by `own.impl`, which lets an operator that is composed on other devices have no kernel here.
+    own.m.impl("_fused_rms_norm", "Meta", forward)
+    own.m.impl("_fused_rms_norm_backward", "Meta", backward)
+    torch.rms_norm = call
 
 
 def cast(to):

@@ -98,6 +98,9 @@ def auto_class(config):
     """The class of transformers that makes the model of a config: one that reads images where the config has a tower."""
     import transformers
 
+    named = sources.named_auto(config)
+    if named is not None and not vision.has_images(config):
+        return named
     if sources.has_source(config):
         return transformers.AutoModelForSeq2SeqLM
     wanted = [transformers.AutoModelForCausalLM, transformers.AutoModelForMaskedLM]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import torch
 
-from . import copies, flags, guard, own, own_program, packages, rates, sources, variants, vision
+from . import adapters, copies, flags, guard, own, own_program, packages, rates, sources, variants, vision
 from .blocks import Recording
 from .blocks_data import Unrecordable, comparable
 from .derived import aliases_of, derived_of
@@ -456,6 +456,7 @@ class Recorder:
             **stacks,
             **({"packs": vision.packs(self.config)} if vision.has_images(self.config) else {}),
             **(sources.facts(model) if sources.has_source(self.config) else {}),
+            **adapters.facts(model_type),
             # What tells kinds apart by not being there has no default.
             "config": {**self.defaults((read | set(names) | keys) - {one["key"] for one in of_kind}, sizes), **of_others},
             "versions": {"transformers": transformers.__version__, "torch": torch.__version__.split("+")[0]},

@@ -23,10 +23,26 @@ RATES = ("dropout_rate", "dropout")
 FEW = (3, 4)
 
 
+def named_auto(config):
+    """The kind of model that a config's `architectures` names, of those that have a head of tokens: one `model_type` may have several
+    (BART's encoder-decoder and its decoder alone; BERT's as a masked and as a causal model). None where it names no such class."""
+    import transformers
+
+    named = (getattr(config, "architectures", None) or [""])[0]
+    for auto in (transformers.AutoModelForCausalLM, transformers.AutoModelForMaskedLM, transformers.AutoModelForSeq2SeqLM):
+        if type(config) in auto._model_mapping:
+            of_config = auto._model_mapping[type(config)]
+            if named in [made.__name__ for made in (of_config if isinstance(of_config, tuple) else (of_config,))]:
+                return auto
+    return None
+
+
 def has_source(config):
     """Whether its class reads a text and writes another."""
     from transformers import AutoModelForSeq2SeqLM
 
+    if named_auto(config) not in (None, AutoModelForSeq2SeqLM):
+        return False
     reads = not any(getattr(config, key, None) for key in ("audio_config", "vision_config", "is_own"))
     return bool(getattr(config, "is_encoder_decoder", False)) and reads and type(config) in AutoModelForSeq2SeqLM._model_mapping
 

@@ -8,6 +8,7 @@ import unittest
 import torch
 from torch import nn
 
+from . import adapters
 from . import model as models
 from .derived import aliases_of
 from .families import of_process
@@ -166,6 +167,20 @@ class TestClasses(unittest.TestCase):
         self.assertEqual(len(set(layers)), 1)
         self.assertEqual(set(layers.prefixes), {f"{name}.0."})
         self.assertEqual(len(in_common(layers)), len(list(layers[0].parameters())))
+
+    def test_a_config_says_which_of_its_types_classes_it_is_for(self):
+        small = {"hidden_size": 32, "num_attention_heads": 4, "intermediate_size": 64, "num_hidden_layers": 2, "vocab_size": 50}
+        of = lambda *named: type(build(self.config("roc_bert", architectures=list(named), **small), "eager")).__name__
+        self.assertEqual(of("RoCBertForCausalLM"), "RoCBertForCausalLM")
+        self.assertEqual([of(), of("RoCBertModel")], ["RoCBertForMaskedLM"] * 2)
+        # The decoder of an encoder-decoder.
+        small = {"d_model": 32, "decoder_layers": 2, "encoder_layers": 2, "vocab_size": 50}
+        of = lambda *named: type(build(self.config("mbart", architectures=list(named), **small), "eager")).__name__
+        self.assertEqual([of("MBartForCausalLM"), of()], ["MBartForCausalLM", "MBartForConditionalGeneration"])
+
+    def test_names_that_peft_converts_are_facts(self):
+        named = [adapters.facts(name) for name in ("qwen3_moe", "mixtral", "minimax", "qwen2_moe", "gpt_oss", "llama", "paligemma")]
+        self.assertEqual(named, [{"expert_names": "qwen2_moe"}, *[{"expert_names": "mixtral"}] * 2, {}, {}, {}, {}])
 
     def test_fewer_layers_have_as_much_in_common(self):
         kinds = ["linear_attention", "hybrid"] * 8

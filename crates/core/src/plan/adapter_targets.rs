@@ -7,7 +7,7 @@
 use super::{
     Method, Plan, Problem, ProblemKind, Release, TargetModules, Task, TrainerName, attention_module_names, names_module,
 };
-use crate::model::{Model, Module, ModuleKind, Role};
+use crate::model::{ExpertNames, Model, Module, ModuleKind, Role};
 
 /// Earlier name of a linear layer, and the parameter that it is part of now.
 type Conversion = &'static [(&'static str, &'static str)];
@@ -23,36 +23,12 @@ const QWEN2_MOE: Conversion =
 /// The parameter that holds two earlier layers side by side, so that its rank is theirs together (`_MOE_FUSED_TARGETS`).
 const FUSED: &str = "gate_up_proj";
 
-/// What peft converts for a `model_type` (transformers conversion_mapping.py `_MODEL_TO_CONVERSION_PATTERN`; qwen2_moe and
-/// gpt_oss are not in it).
-fn conversion(model_type: &str) -> Option<Conversion> {
-    match model_type {
-        "mixtral" | "minimax" | "minimax_m2" => Some(MIXTRAL),
-        "afmoe"
-        | "cohere2_moe"
-        | "deepseek_v2"
-        | "deepseek_v3"
-        | "deepseek_v32"
-        | "dots1"
-        | "ernie4_5_moe"
-        | "exaone_moe"
-        | "flex_olmo"
-        | "glm4_moe"
-        | "glm4_moe_lite"
-        | "glm4v_moe"
-        | "glm_moe_dsa"
-        | "hunyuan_v1_moe"
-        | "longcat_flash"
-        | "mellum"
-        | "olmoe"
-        | "qwen3_moe"
-        | "qwen3_next"
-        | "qwen3_omni_moe"
-        | "qwen3_omni_moe_text"
-        | "qwen3_omni_moe_thinker"
-        | "solar_open" => Some(QWEN2_MOE),
-        _ => None,
-    }
+/// What peft converts for a model.
+fn conversion(model: &Model) -> Option<Conversion> {
+    model.recorded.program.expert_names.map(|names| match names {
+        ExpertNames::Mixtral => MIXTRAL,
+        ExpertNames::Qwen2Moe => QWEN2_MOE,
+    })
 }
 
 /// What gets an adapter.
@@ -82,7 +58,7 @@ impl AdapterTargets {
         let all_linear = lora.target_modules == TargetModules::AllLinear;
         // Lists are converted since 0.19, "all-linear" since 0.20.
         let since = if all_linear { Release::new(0, 20, 0) } else { Release::new(0, 19, 0) };
-        let converted = conversion(&model.model_type).filter(|_| stacks_experts(plan) && peft_is_since(plan, since));
+        let converted = conversion(model).filter(|_| stacks_experts(plan) && peft_is_since(plan, since));
         let mut targets = Self {
             all_linear,
             parameters: lora.target_parameters.clone(),
@@ -234,7 +210,7 @@ pub(super) fn problems(plan: &Plan, model: &Model) -> Vec<Problem> {
 /// peft 0.19 takes the text "all-linear" for a set of letters where it converts names, and finds no such modules.
 fn breaks_all_linear(plan: &Plan, model: &Model) -> bool {
     adapts_all_linear(plan)
-        && conversion(&model.model_type).is_some()
+        && conversion(model).is_some()
         && stacks_experts(plan)
         && peft_is_since(plan, Release::new(0, 19, 0))
         && !peft_is_since(plan, Release::new(0, 20, 0))

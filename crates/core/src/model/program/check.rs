@@ -10,8 +10,8 @@ use super::functions::{self, Found, Function};
 use super::json::{Fault, FromJson as _};
 use super::regions::Region;
 use super::{
-    Block, Classifies, Condition, Dimension, Feature, FeatureOf, Head, Held, Input, Owner, Parameter, Program,
-    ProgramError, Stack, Stated, format,
+    Block, Classifies, Condition, Dimension, ExpertNames, Feature, FeatureOf, Head, Held, Input, Owner, Parameter,
+    Program, ProgramError, Stack, Stated, format,
 };
 use crate::model::ModelPart;
 
@@ -123,6 +123,12 @@ fn one(
     }
     let inputs = written.inputs.into_iter().map(|input| self::input(input, shapes.len())).collect::<Result<_, _>>()?;
     let head = head(written.head, shapes)?;
+    let expert_names = match written.expert_names.as_deref() {
+        None => None,
+        Some("mixtral") => Some(ExpertNames::Mixtral),
+        Some("qwen2_moe") => Some(ExpertNames::Qwen2Moe),
+        Some(other) => return Err(("expert_names".to_owned(), format!("{other} is neither mixtral nor qwen2_moe"))),
+    };
     let condition = |format::Condition { key, is, above }| Condition { key, is, above };
     Ok(Program {
         model_type: written.model_type,
@@ -141,6 +147,7 @@ fn one(
         packs: written.packs,
         reads_sources: written.sources,
         keeps: written.keeps,
+        expert_names,
         supports_sdpa: written.sdpa,
         holds_input: written.holds,
         head,

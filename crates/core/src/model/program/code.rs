@@ -318,6 +318,7 @@ fn autocast(name: &str, class: &str) -> Autocast {
         "reciprocal",
         "softplus",
         "native_layer_norm",
+        "_fused_rms_norm",
         "native_group_norm",
         "logsumexp",
         "norm",

@@ -37,6 +37,8 @@ pub(super) struct Program {
     pub(super) sources: bool,
     /// Modules that stay in fp32 beside float16, and that nothing quantises.
     pub(super) keeps: Vec<String>,
+    /// Whose names of experts peft converts.
+    pub(super) expert_names: Option<String>,
     /// Whether the class hands attention to PyTorch's kernels.
     pub(super) sdpa: bool,
     /// Whether the model holds what its first layer of text reads.
@@ -206,6 +208,7 @@ impl FromJson for Program {
             packs: members.or_default("packs")?,
             sources: members.or_default("sources")?,
             keeps: members.or_default("keeps")?,
+            expert_names: members.optional("expert_names")?,
             sdpa: members.optional("sdpa")?.unwrap_or(true),
             holds: members.or_default("holds")?,
             layers: members.required("layers")?,

@@ -96,6 +96,8 @@ pub struct Program {
     /// Last parts of the names of modules that stay in fp32 in a float16 model and are never quantised: the class casts what they
     /// read to the dtype of their weights.
     pub(crate) keeps: Vec<String>,
+    /// Which names earlier checkpoints give the linear layers that its experts' parameters stack, where peft converts them.
+    pub(crate) expert_names: Option<ExpertNames>,
     /// Whether the class hands attention to PyTorch's kernels (`_supports_sdpa`), where it knows one operator of attention at all.
     supports_sdpa: bool,
     /// Whether the model's forward holds what its first layer of text reads until it ends, under a name of its own.
@@ -110,6 +112,16 @@ impl fmt::Debug for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Program").field("model_type", &self.model_type).finish_non_exhaustive()
     }
+}
+
+/// Whose names of experts a class's earlier checkpoints have (transformers conversion_mapping.py
+/// `_MODEL_TO_CONVERSION_PATTERN`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ExpertNames {
+    /// `w1`, `w2`, `w3`.
+    Mixtral,
+    /// `gate_proj`, `up_proj`, `down_proj`.
+    Qwen2Moe,
 }
 
 /// A dimension as it is written, and what it comes to.
