@@ -375,6 +375,13 @@ def names_of(decoder):
     return names
 
 
+def hidden_of(output):
+    """What a decoder gives of its last layer: code that comes with weights may give it in a tuple, or alone."""
+    if isinstance(output, (torch.Tensor, tuple, list)):
+        return output if isinstance(output, torch.Tensor) else output[0]
+    return output.last_hidden_state
+
+
 class HeadReached(Exception):
     """The forward has come to the head, which reads `hidden`."""
 
@@ -534,7 +541,7 @@ class Run:
                 if "pixel_values" in given and vision.tiles_by_sequence(decoder.config):
                     # Its tower runs before tokens are embedded: programs begin with the embedding, which hangs on nothing.
                     given, ids = {**given, "inputs_embeds": decoder.get_input_embeddings()(ids)}, None
-                return decoder(input_ids=ids, use_cache=False, **given).last_hidden_state
+                return hidden_of(decoder(input_ids=ids, use_cache=False, **given))
             except HeadReached as reached:
                 return reached.hidden
 
@@ -561,5 +568,5 @@ class Run:
         return hook
 
     def _decode(self, module, arguments, output):
-        self.decoded = self.trace.number_of(output.last_hidden_state)
+        self.decoded = self.trace.number_of(hidden_of(output))
         self.trace.block = "after"
