@@ -79,22 +79,49 @@ def head_of(model):
         said |= {**without_layers(model.config), **bias_owner(model, head, name)}
     if is_wide(model, head):
         said["wide"] = True
-    if takes_plain_loss(model, head):
-        said["plain"] = True
+    steps = loss_steps(model, head)
+    # What every class does that leaves its loss to transformers (loss/loss_utils.py `ForCausalLMLoss`): labels are shifted, not logits.
+    if steps not in (None, ["float"]):
+        said["loss"] = steps
     if upcasts_masked(model, head):
         said["upcasts"] = True
     return said
 
 
-def takes_plain_loss(model, head):
-    """Whether a decoder's class takes its loss over the logits as they are: no copy in fp32, and no shift (XLNet's)."""
+def loss_steps(model, head):
+    """What a decoder's class makes of its logits before cross-entropy reads them: an fp32 copy ("float"), all positions but the last
+    ("shift"), a copy in order ("copy"). None of a class that takes another loss."""
     if sources.has_source(model.config) or vision.has_images(model.config) or type(model).__name__.endswith("ForMaskedLM"):
-        return False
+        return None
     try:
-        behind = run_behind(model, head, ("labels",))
+        trace, first = traced_behind(model, head, ("labels",), batch=2)
     except Exception:
-        return False
-    return "_log_softmax" in behind and not any(name in ("_to_copy", "slice.Tensor", "constant_pad_nd") for name in behind)
+        return None
+    ops = trace.ops[first:]
+    last = max((i for i, op in enumerate(ops) if op.name in MATMULS), default=-1)
+    # The head has run, or its matmul is the last operator before.
+    read = (ops[last] if last >= 0 else trace.ops[first - 1]).outputs[0]
+    steps = []
+    for op in ops[last + 1 :]:
+        if not op.inputs or op.inputs[0] != read:
+            continue
+        before, after = trace.values[read], trace.values[op.outputs[0]]
+        if op.name == "_log_softmax":
+            return steps
+        if op.name == "_to_copy" and after.dtype == torch.float32 != before.dtype:
+            steps.append("float")
+        elif op.name == "slice.Tensor" and numel(after.shape) < numel(before.shape):
+            steps.append("shift")
+        elif op.name == "clone":
+            steps.append("copy")
+        elif numel(after.shape) != numel(before.shape) or after.dtype != before.dtype:
+            return None
+        read = op.outputs[0]
+    return None
+
+
+def numel(shape):
+    return torch.Size(shape).numel()
 
 
 def is_wide(model, head):
@@ -166,16 +193,22 @@ def upcasts_masked(model, head):
 
 def run_behind(model, head, names):
     """Operators behind the head; `names`: what the model takes beside token ids."""
+    trace, first = traced_behind(model, head, names)
+    return [op.name for op in trace.ops[first:]]
+
+
+def traced_behind(model, head, names, batch=1):
+    """What a forward runs, and the number of the first operator behind the head."""
     ran = []
-    trace = Trace({**names_of(model), **make_masks(1, 16)})
+    trace = Trace({**names_of(model), **make_masks(batch, 16)})
     handle = head.register_forward_hook(lambda *_: ran.append(len(trace.ops)))
     try:
         with torch.device("meta"), torch.no_grad():
-            ids = torch.zeros(1, 16, dtype=torch.long)
+            ids = torch.zeros(batch, 16, dtype=torch.long)
             trace.names[id(ids)] = ("input", "input_ids")
             with trace:
                 model(input_ids=ids, **{name: ids for name in names})
     finally:
         handle.remove()
         trace.close()
-    return [op.name for op in trace.ops[ran[-1] :]]
+    return trace, ran[-1]

@@ -13,7 +13,7 @@ from . import model as models
 from .derived import aliases_of
 from .families import of_process
 from .features import by_number, features_of, value_at
-from .head import takes_plain_loss, ties, weight_of
+from .head import loss_steps, ties, weight_of
 from .model import Called, build, decoder_of, layers_of, prepare
 from .outline import attach, with_plain_softmax
 from .rates import key_of
@@ -98,20 +98,28 @@ class TestHeads(unittest.TestCase):
 
 
 class TestLosses(unittest.TestCase):
-    def test_a_loss_over_logits_as_they_are(self):
+    def test_what_a_loss_makes_of_logits(self):
         class Model(nn.Module):
-            def __init__(self, upcasts):
+            def __init__(self, steps):
                 super().__init__()
-                self.upcasts, self.config = upcasts, Said()
+                self.steps, self.config = steps, Said()
                 self.table, self.head = nn.Embedding(10, 4), nn.Linear(4, 10)
 
             def forward(self, input_ids, labels):
-                logits = self.head(self.table(input_ids))
-                return nn.functional.cross_entropy((logits.float() if self.upcasts else logits).view(-1, 10), labels.view(-1))
+                logits = self.steps(self.head(self.table(input_ids)))
+                labels = labels if logits.shape[1] == labels.shape[1] else labels[:, 1:]
+                return nn.functional.cross_entropy(logits.reshape(-1, 10), labels.reshape(-1))
 
-        for upcasts in (False, True):
-            model = Model(upcasts).to("meta", torch.bfloat16)
-            self.assertEqual(takes_plain_loss(model, model.head), not upcasts)
+        for steps, said in (
+            (lambda logits: logits, []),
+            (lambda logits: logits.float(), ["float"]),
+            (lambda logits: logits[..., :-1, :].contiguous(), ["shift", "copy"]),
+            (lambda logits: logits.float()[..., :-1, :], ["float", "shift", "copy"]),
+            (lambda logits: logits[:, :-1].float().contiguous(), ["shift", "float"]),
+            (lambda logits: logits.sum(1, keepdim=True), None),
+        ):
+            model = Model(steps).to("meta", torch.bfloat16)
+            self.assertEqual(loss_steps(model, model.head), said)
 
 
 def ended(name):

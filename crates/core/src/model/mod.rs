@@ -24,7 +24,7 @@ pub(crate) use program::{
     Action, Attend, Autocast, Block, CAUSAL_MASK, Code, GatedProduct, Held, Input, KernelPackages, Op, Owner, RESIDUAL,
     Region, Repeat, Rotation, SLIDING_MASK, Value, Way,
 };
-pub(crate) use program::{BatchImages, BatchSizes, ExpertNames};
+pub(crate) use program::{BatchImages, BatchSizes, ExpertNames, LossStep};
 pub use program::{Program, ProgramError, Programs, Recorded};
 pub use reader::Images;
 pub use search::{resolve, search};

@@ -9,7 +9,7 @@ use super::output::{HeadOutput, scalar};
 use super::rows;
 use super::{metrics, positions};
 use crate::job::{Job, ShiftedLogits};
-use crate::model::ModelKind;
+use crate::model::{LossStep, ModelKind};
 
 /// `ForCausalLMLoss` over whole logits (transformers loss/loss_utils.py).
 ///
@@ -25,12 +25,14 @@ pub(super) fn loss(
     if job.takes_dft() {
         return Some(dft_loss(context, job, logits, hidden));
     }
+    let own = job.model.recorded.program.loss_steps().filter(|_| job.model.kind == ModelKind::Decoder);
     let shifted = job.shifted_logits();
-    if shifted == ShiftedLogits::OfOutputs {
+    if shifted == ShiftedLogits::OfOutputs && own.is_none() {
         logits = cast(&logits, ElementType::F32, context.label(Term::LogitsFp32, "outputs"));
     }
-    let is_plain = shifted == ShiftedLogits::Never && job.model.recorded.program.takes_plain_loss();
-    let loss = if is_plain || job.model.kind != ModelKind::Decoder {
+    let loss = if let Some(steps) = own {
+        of_own_logits(context, &logits, steps)
+    } else if job.model.kind != ModelKind::Decoder {
         of_masked(context, job, &logits)
     } else if shifted == ShiftedLogits::Never {
         of_logits(context, &logits)
@@ -109,10 +111,15 @@ fn of_masked(context: &ForwardContext, job: &Job, logits: &Tensor) -> Tensor {
         let wide = cast(logits, ElementType::F32, context.label(Term::LogitsFp32, ""));
         return cross_entropy(context, &wide, None);
     }
+    of_any_dtype(context, logits, None)
+}
+
+/// `cross_entropy` of logits as they are.
+fn of_any_dtype(context: &ForwardContext, logits: &Tensor, labels: Option<&Tensor>) -> Tensor {
     if *context.autocast.borrow() && logits.element() != ElementType::F32 {
         return under_autocast(context, logits);
     }
-    cross_entropy(context, logits, None)
+    cross_entropy(context, logits, labels)
 }
 
 /// `cross_entropy` of logits in 16 bits under autocast, of which `nll_loss` alone runs in fp32: `cross_entropy_loss` says which dtype
@@ -145,20 +152,36 @@ fn under_autocast(context: &ForwardContext, logits: &Tensor) -> Tensor {
 
 /// The same of all positions but the last, `logits[..., :-1, :].contiguous()`: a copy of more than one sequence.
 fn of_shifted_logits(context: &ForwardContext, logits: &Tensor) -> Tensor {
-    let upcast = cast(logits, ElementType::F32, context.label(Term::LogitsFp32, ""));
-    let length = (upcast.shape().rows().elements() / context.batch.max(1)).saturating_sub(1).max(1);
-    let rows = dims(&[(Sym::B, context.batch), (Sym::SLessOne, length)]);
-    let part = positions::first_logits(context, &upcast, rows);
-    let copied = context.batch > 1;
-    let shifted = if copied {
-        contiguous(&part, part.shape(), context.label(Term::LogitsFp32, "shifted"), false)
-    } else {
-        part.clone()
-    };
-    drop(part);
+    of_own_logits(context, logits, &[LossStep::Upcast, LossStep::Shift, LossStep::Copy])
+}
+
+/// Cross-entropy of what `steps` make of the logits. The forward that takes them has names for what each gives until it returns.
+fn of_own_logits(context: &ForwardContext, logits: &Tensor, steps: &[LossStep]) -> Tensor {
+    let mut named = vec![logits.clone()];
+    let mut shifted = None;
+    for step in steps {
+        let Some(read) = named.last() else { break };
+        let made = match step {
+            LossStep::Upcast => cast(read, ElementType::F32, context.label(Term::LogitsFp32, "")),
+            LossStep::Shift => {
+                let length = (read.shape().rows().elements() / context.batch.max(1)).saturating_sub(1).max(1);
+                let rows = dims(&[(Sym::B, context.batch), (Sym::SLessOne, length)]);
+                shifted = Some(rows);
+                positions::first_logits(context, read, rows)
+            }
+            LossStep::Copy if context.batch > 1 => {
+                contiguous(read, read.shape(), context.label(Term::LogitsFp32, "shifted"), false)
+            }
+            LossStep::Copy => continue,
+        };
+        named.push(made);
+    }
+    // Labels are shifted likewise, and copied where they lie apart.
     let label = context.label(Term::BatchInputs, "shifted labels");
-    let labels = copied.then(|| Tensor::new(&context.tape, label, rows, ElementType::I64));
-    cross_entropy(context, &shifted, labels.as_ref())
+    let labels =
+        shifted.filter(|_| context.batch > 1).map(|rows| Tensor::new(&context.tape, label, rows, ElementType::I64));
+    let read = named.last().unwrap_or(logits);
+    of_any_dtype(context, read, labels.as_ref())
 }
 
 /// Labels padded by one and cut again (ForCausalLMLoss): `labels[..., 1:].contiguous()` copies for more than one sequence.

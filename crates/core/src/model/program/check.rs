@@ -10,8 +10,8 @@ use super::functions::{self, Found, Function};
 use super::json::{Fault, FromJson as _};
 use super::regions::Region;
 use super::{
-    Block, Classifies, Condition, Dimension, ExpertNames, Feature, FeatureOf, Head, Held, Input, Owner, Parameter,
-    Program, ProgramError, Stack, Stated, format,
+    Block, Classifies, Condition, Dimension, ExpertNames, Feature, FeatureOf, Head, Held, Input, LossStep, Owner,
+    Parameter, Program, ProgramError, Stack, Stated, format,
 };
 use crate::model::ModelPart;
 
@@ -23,6 +23,8 @@ const MOST_SIZES: usize = 1 << 14;
 const MOST_DIMENSIONS: usize = 12;
 /// Most stacks of layers.
 const MOST_STACKS: usize = 8;
+/// Steps from logits to their cross-entropy: each is as large as they are.
+const MOST_LOSS_STEPS: usize = 8;
 /// The one format there is.
 const FORMAT: u64 = 2;
 
@@ -158,7 +160,7 @@ fn one(
 }
 
 /// The output head; `shapes`: those of the file.
-fn head(written: format::Head, shapes: &[Vec<usize>]) -> Result<Head, Fault> {
+fn head(mut written: format::Head, shapes: &[Vec<usize>]) -> Result<Head, Fault> {
     let stated = |written| match written {
         format::Stated::Always(always) => Stated::Always(always),
         format::Stated::Where(key) => Stated::Where(key),
@@ -173,9 +175,20 @@ fn head(written: format::Head, shapes: &[Vec<usize>]) -> Result<Head, Fault> {
     if !written.weight.as_ref().is_none_or(is_matrix) {
         return Err(("head.weight".to_owned(), "is no shape of a matrix".to_owned()));
     }
-    let format::Head { name, bias_of, scales, upcasts, adds, pooler, ties, weight, wide, plain, .. } = written;
+    let loss_steps = |written: Vec<String>| -> Result<Vec<LossStep>, Fault> {
+        at(|| "head.loss".to_owned(), bounded(written.len(), MOST_LOSS_STEPS))?;
+        let step = |name: String| match name.as_str() {
+            "float" => Ok(LossStep::Upcast),
+            "shift" => Ok(LossStep::Shift),
+            "copy" => Ok(LossStep::Copy),
+            other => Err(("head.loss".to_owned(), format!("{other} is none of float, shift and copy"))),
+        };
+        written.into_iter().map(step).collect()
+    };
+    let loss = written.loss.take().map(loss_steps).transpose()?;
+    let format::Head { name, bias_of, scales, upcasts, adds, pooler, ties, weight, wide, .. } = written;
     let (bias, softcaps) = (stated(written.bias), stated(written.softcaps));
-    Ok(Head { name, bias, bias_of, softcaps, scales, upcasts, adds, pooler, classifies, ties, weight, wide, plain })
+    Ok(Head { name, bias, bias_of, softcaps, scales, upcasts, adds, pooler, classifies, ties, weight, wide, loss })
 }
 
 /// Keys of rates of dropout that functions name, each once.

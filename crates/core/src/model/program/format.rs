@@ -79,7 +79,8 @@ pub(super) struct Head {
     pub(super) ties: Option<bool>,
     pub(super) weight: Option<usize>,
     pub(super) wide: bool,
-    pub(super) plain: bool,
+    /// What the class makes of its logits before cross-entropy reads them; absent: an fp32 copy.
+    pub(super) loss: Option<Vec<String>>,
 }
 
 /// What is always or never so, or where the config says something of a key.
@@ -256,7 +257,7 @@ impl FromJson for Head {
             ties: members.optional("ties")?,
             weight: members.optional("weight")?,
             wide: members.or_default("wide")?,
-            plain: members.or_default("plain")?,
+            loss: members.optional("loss")?,
         })
     }
 }

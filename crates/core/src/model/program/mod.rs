@@ -177,8 +177,19 @@ struct Head {
     weight: Option<usize>,
     /// Whether it stays in fp32, and what it reads is cast to that.
     wide: bool,
-    /// Whether the class takes the loss of a decoder over the logits as they are, and shifts no labels.
-    plain: bool,
+    /// What the class makes of a decoder's logits before cross-entropy reads them; `None` where it leaves that to transformers.
+    loss: Option<Vec<LossStep>>,
+}
+
+/// A step of a class's own from logits to cross-entropy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LossStep {
+    /// An fp32 copy.
+    Upcast,
+    /// All positions but the last, as a view.
+    Shift,
+    /// A copy in order: of a single sequence there is none to make.
+    Copy,
 }
 
 /// What an encoder's classification head reads.
@@ -278,9 +289,11 @@ impl Program {
         self.head.upcasts
     }
 
-    /// Whether the class takes its loss over the logits as they are (modeling_xlnet.py `XLNetLMHeadModel.forward`).
-    pub(crate) fn takes_plain_loss(&self) -> bool {
-        self.head.plain
+    /// What the class makes of its logits before cross-entropy reads them, where it does not leave that to transformers'
+    /// `ForCausalLMLoss`: nothing (modeling_cpmant.py `CpmAntForCausalLM.forward`), or copies of its own, as code that comes with
+    /// weights often does.
+    pub(crate) fn loss_steps(&self) -> Option<&[LossStep]> {
+        self.head.loss.as_deref()
     }
 
     /// Whether the head stays in fp32, whatever the model's dtype (modeling_hy_v4.py `HYV4ForCausalLM.forward`).
