@@ -182,7 +182,14 @@ fn what_is_of_another_type_is_named_with_its_place() {
     );
     assert_eq!(
         refused(&|program| program["programs"][0]["expert_names"] = json!("llama")),
-        "programs[0].expert_names: llama is neither mixtral nor qwen2_moe"
+        "expert_names: llama is neither mixtral nor qwen2_moe"
+    );
+    assert_eq!(
+        refused(&|program| program["programs"][0]["head"]["loss"] = json!(["float", "double"])),
+        "head.loss: double is none of float, shift and copy"
+    );
+    assert!(
+        refused(&|program| program["programs"][0]["head"]["loss"] = json!(vec!["copy"; 9])).starts_with("head.loss: ")
     );
     assert_eq!(refused(&|program| program["format"] = json!("two")), "format: is no whole number");
 }

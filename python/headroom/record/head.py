@@ -101,7 +101,8 @@ def loss_steps(model, head):
     last = max((i for i, op in enumerate(ops) if op.name in MATMULS), default=-1)
     # The head has run, or its matmul is the last operator before.
     read = (ops[last] if last >= 0 else trace.ops[first - 1]).outputs[0]
-    steps = []
+    # What a head in fp32 gives needs no copy to be that.
+    steps = ["float"] if trace.values[read].dtype == torch.float32 else []
     for op in ops[last + 1 :]:
         if not op.inputs or op.inputs[0] != read:
             continue
