@@ -1,0 +1,128 @@
+"""`python -m unittest headroom.record.test_folders`: code that comes with a config, and kernels that meta composes."""
+
+import json
+import os
+import tempfile
+import unittest
+
+import torch
+from torch import nn
+
+from .blocks_data import Unrecordable
+from .folders import config_of, named_in
+from .model import build, prepare
+from .program import record
+
+CODE = '''
+import torch
+from torch import nn
+from transformers import PreTrainedModel, PretrainedConfig
+
+
+class TinyConfig(PretrainedConfig):
+    model_type = "tiny_folder"
+
+    def __init__(self, vocab_size=96, width=32, depth=3, **said):
+        self.vocab_size, self.width, self.depth = vocab_size, width, depth
+        super().__init__(**said)
+
+    attribute_map = {"hidden_size": "width", "num_hidden_layers": "depth"}
+
+
+class Layer(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.norm, self.up, self.down = nn.RMSNorm(config.width), nn.Linear(config.width, 3 * config.width), nn.Linear(3 * config.width, config.width)
+
+    def forward(self, x):
+        return x + self.down(torch.relu(self.up(self.norm(x))))
+
+
+class TinyModel(PreTrainedModel):
+    config_class = TinyConfig
+
+    def __init__(self, config):
+        super().__init__(config)
+        self.table = nn.Embedding(config.vocab_size, config.width)
+        self.layers = nn.ModuleList([Layer(config) for _ in range(config.depth)])
+
+    def get_input_embeddings(self):
+        return self.table
+
+    def forward(self, input_ids, **said):
+        x = self.table(input_ids)
+        for layer in self.layers:
+            x = layer(x)
+        return (x,)
+
+
+class TinyForCausalLM(PreTrainedModel):
+    config_class, base_model_prefix = TinyConfig, "model"
+
+    def __init__(self, config):
+        super().__init__(config)
+        self.model, self.lm_head = TinyModel(config), nn.Linear(config.width, config.vocab_size, bias=False)
+
+    def get_input_embeddings(self):
+        return self.model.table
+
+    def get_output_embeddings(self):
+        return self.lm_head
+
+    def forward(self, input_ids, labels=None, **said):
+        logits = self.lm_head(self.model(input_ids)[0])
+        loss = None
+        if labels is not None:
+            shifted = logits[:, :-1].float()
+            loss = nn.functional.cross_entropy(shifted.reshape(-1, shifted.shape[-1]), labels[:, 1:].reshape(-1))
+        return {"loss": loss, "logits": logits}
+'''
+
+
+class TestFolders(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        prepare()
+
+    def folder(self, **said):
+        made = tempfile.TemporaryDirectory()
+        self.addCleanup(made.cleanup)
+        with open(os.path.join(made.name, "modeling_tiny.py"), "w", encoding="utf-8") as file:
+            file.write(CODE)
+        said = {"model_type": "tiny_folder", "architectures": ["TinyForCausalLM"], "width": 64, "depth": 4, **said}
+        with open(os.path.join(made.name, "config.json"), "w", encoding="utf-8") as file:
+            json.dump(said, file)
+        return made.name, said
+
+    def test_a_folder_is_recorded_by_its_own_code(self):
+        auto_map = {"AutoConfig": "modeling_tiny.TinyConfig", "AutoModelForCausalLM": "modeling_tiny.TinyForCausalLM"}
+        config = config_of(*self.folder(auto_map=auto_map))
+        self.assertEqual((type(build(config, "eager")).__name__, config.width), ("TinyForCausalLM", 64))
+        program = record(config, note=lambda text: None)
+        program = program[0] if isinstance(program, list) else program
+        self.assertEqual((program["model_type"], program["class"]), ("tiny_folder", "TinyForCausalLM"))
+        self.assertEqual(program["head"]["loss"], ["shift", "float"])
+        self.assertIn("3 * width", program["dims"])
+
+    def test_without_auto_map_the_classes_are_found_by_their_names(self):
+        named = named_in(*self.folder())
+        self.assertEqual(named, {"AutoConfig": "modeling_tiny.TinyConfig", "AutoModelForCausalLM": "modeling_tiny.TinyForCausalLM"})
+        with self.assertRaisesRegex(Unrecordable, "names none in auto_map"):
+            config_of(*self.folder(architectures=["Another"]))
+
+    def test_rms_norm_keeps_what_it_reads_and_a_number_of_each_row(self):
+        norm = nn.RMSNorm(32, device="meta", dtype=torch.bfloat16)
+        saved = []
+        x = torch.zeros(2, 8, 32, device="meta", dtype=torch.bfloat16, requires_grad=True)
+        with torch.autograd.graph.saved_tensors_hooks(lambda one: saved.append((tuple(one.shape), one.dtype)) or one, lambda one: one):
+            out = norm(x)
+        self.assertEqual(saved, [((2, 8, 32), torch.bfloat16), ((32,), torch.bfloat16), ((2, 8, 1), torch.float32)])
+        out.sum().backward()
+        self.assertEqual((x.grad.shape, norm.weight.grad.shape), ((2, 8, 32), (32,)))
+        # A weight of another dtype is multiplied by operators.
+        wide = nn.RMSNorm(32, device="meta", dtype=torch.float32)
+        self.assertNotIn("FusedRmsNorm", wide(x).grad_fn.name())
+
+
+if __name__ == "__main__":
+    unittest.main()
