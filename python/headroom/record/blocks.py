@@ -8,7 +8,7 @@ from .blocks_data import Size, Sizes, Unrecordable
 from .fold import fold
 from .joins import join_pieces, join_splits, of_one_gradient
 from .model import LINEAR_BY_HAND, EndsHere, Run, stacks_of
-from .nodes import attach, changes_view, copies_slices, describe, dtype_code, exact_code, gradients, saved_tensors, template_of
+from .nodes import attach, changes_view, copies_slices, describe, dtype_code, exact_code, gradients, saved_tensors, template_of, with_shapes
 from .shared import Users, in_common
 from .trace import key_of
 
@@ -551,7 +551,7 @@ class Block:
             if received is not None:
                 # The gradient of a base that is changed through a view is its second output's.
                 renamed = {**node.renamed, "g0": "g1"} if changes_view(twin) and copies_slices(twin.node) else node.renamed
-                template = template_of(twin, self.recording.graph.trace, received, renamed)
+                template = with_shapes(template_of(twin, self.recording.graph.trace, received, renamed), twin, node)
                 if "pieces_joined" in twin.attributes:
                     template = of_one_gradient(template)
                 said["n"] = [node.edges, node.saved, templates.add(template)]

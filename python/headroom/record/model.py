@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from . import kernels, own, own_functions, packages, sources, variants, vision
+from . import chosen, kernels, own, own_functions, packages, sources, variants, vision
 from .blocks_data import Unrecordable
 from .masks import make_masks, mask_maker
 from .trace import Trace, without_collection
@@ -52,6 +52,7 @@ def prepare():
     torch.Tensor.item = lambda t: 1 if t.device.type == "meta" else of_item(t)
     vision.prepare()
     kernels.prepare()
+    chosen.prepare()
 
 
 def build(config, attention, class_name=None, dtype=torch.bfloat16):
@@ -509,6 +510,8 @@ class Run:
                     trace.names[id(tensor)] = ("input", name)
             # What a batch has beside token ids.
             self.inputs = {name: tensor for name, tensor in (tensors if made else given).items() if tensor.device.type == "meta"}
+            # Sequences of a source are routed by another model's code: a batch of text alone.
+            chosen.routes(getattr(decoder, "config", None), ids.numel(), lambda: isinstance(trace.block, int))
             current = lambda: None if self.ended else trace
             with intercepted(decoder, "eager" if masks else attention, current), without_collection(), torch.set_grad_enabled(graph):
                 with trace:

@@ -196,6 +196,28 @@ def template_of(op, trace, received, renamed, node=None):
     return _found[key].renamed(renamed)
 
 
+# Operators whose backward takes of a tensor that it saved no more than its shape (tools/autograd/derivatives.yaml: `gather_backward(grad, self, ...)`,
+# `grad.index_select(dim, index).expand_as(source)`): no operator of it reads the tensor, which lives all the same.
+FOR_THEIR_SHAPE = ("gather", "index_add", "index_add_")
+
+
+def with_shapes(template, op, node):
+    """The template with such tensors read by the operator that makes their gradients."""
+    if op.name not in FOR_THEIR_SHAPE:
+        return template
+    read = {operand for _, inputs, _, _ in template.steps for operand in inputs}
+    counts = [len(outputs) for _, _, outputs, _ in template.steps]
+    steps = [[name, list(inputs), outputs, freed] for name, inputs, outputs, freed in template.steps]
+    for place, result in zip(node.edges, template.results):
+        slots = [f"s{i}" for i, saved in enumerate(node.saved) if saved == f"i{place}" and f"s{i}" not in read]
+        if result is None or not result[0].startswith("t") or not slots:
+            continue
+        made = int(result[0][1:])
+        step = next(i for i in range(len(steps)) if made < sum(counts[: i + 1]))
+        steps[step][1].extend(slots)
+    return Template(steps, template.results)
+
+
 # Templates of a process by what they follow from, before saved tensors are renamed.
 _found = {}
 
