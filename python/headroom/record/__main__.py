@@ -64,8 +64,6 @@ def said_of(error, is_own):
     if last.filename.startswith(ours):
         return f"{type(error).__name__} in the recorder ({line}); HEADROOM_TRACEBACK=1 shows where"
     mend = "a config.json of a checkpoint may do"
-    if isinstance(error, NotImplementedError) and "nonzero" in str(error):
-        mend = "its code picks rows by values, of which there are none here: a loop over the experts that tokens chose cannot be recorded"
     if is_own:
         mend = "it runs on the meta device: no GPU, no values that code could read, and no checkpointing, which the plan has"
     return f"{at} raises {type(error).__name__} ({line}); {mend}; HEADROOM_TRACEBACK=1 shows more"

@@ -1,7 +1,7 @@
 """Rows that a model's code chooses by values, which `meta` has none of: the tokens of a mixture's expert, by `torch.where`, `nonzero` or a mask.
 
-Routing is taken to be balanced: of `tokens` tokens that choose `per_token` of `experts` experts each has as many rows, and every expert has some. Of a
-mask that no expert is chosen by (a padding mask without padding) every row is meant.
+Routing is taken to be balanced: of `tokens` tokens that choose `per_token` of `experts` experts each has as many rows (rounded up), and every expert has
+some. Of a mask that no expert is chosen by (a padding mask without padding) every row is meant.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Routing:
             # Of each token the experts that it chose.
             return self.tokens * self.per_token
         if mask.numel() in (self.tokens, self.tokens * self.per_token):
-            return self.tokens * self.per_token // self.experts
+            return -(-self.tokens * self.per_token // self.experts)
         return mask.numel()
 
 

@@ -3,7 +3,7 @@
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement
 
-from . import of_card
+from . import chosen, of_card
 
 # Names that move with what follows from them, which is tried first.
 WHOLES = (
@@ -49,7 +49,7 @@ class Explainer:
         beside = {name for changed in self.changed if set(changed) & moves for name in changed} - moves
         tries = [fewer, names, [*names, *sorted(beside, key=preference)]]
         for tried in (one for i, one in enumerate(tries) if one not in tries[:i]):
-            for build in (self._monomial, self._shifted, self._rounded, self._sum, self._with_pieces):
+            for build in (self._monomial, self._shifted, self._of_expert, self._rounded, self._sum, self._with_pieces):
                 found = build(values, tried)
                 if found is not None:
                     return found
@@ -117,6 +117,15 @@ class Explainer:
             # Half of a window and the token itself.
             if len(rest) == 1 and (part == 1 or rest <= {1, 2}):
                 return joined([(scaled(names[0], part), 1), ("1", int(rest.pop()))])
+        return None
+
+    def _of_expert(self, values, names):
+        """The rows of an expert where routing is balanced (chosen.py)."""
+        for key in (name for name in self.vectors if name in chosen.EXPERTS):
+            for degree in (2, 3):
+                for parts in combinations(sorted(set(names) - {key}, key=preference), degree):
+                    if all(-(-prod(self.vectors[part][i] for part in parts) // self.vectors[key][i]) == value for i, value in enumerate(values)):
+                        return f"ceil({' * '.join(parts)} / {key})"
         return None
 
     def _rounded(self, values, names):
