@@ -8,10 +8,23 @@ import unittest
 import torch
 from torch import nn
 
+from . import chosen
 from .blocks_data import Unrecordable
+from .dimensions import Explainer
 from .folders import config_of, named_in
 from .model import build, prepare
 from .program import record
+
+
+class Said:
+    """A config."""
+
+    def __init__(self, **said):
+        self.said = said
+
+    def to_dict(self):
+        return self.said
+
 
 CODE = '''
 import torch
@@ -109,6 +122,28 @@ class TestFolders(unittest.TestCase):
         self.assertEqual(named, {"AutoConfig": "modeling_tiny.TinyConfig", "AutoModelForCausalLM": "modeling_tiny.TinyForCausalLM"})
         with self.assertRaisesRegex(Unrecordable, "names none in auto_map"):
             config_of(*self.folder(architectures=["Another"]))
+
+    def test_rows_of_experts_are_those_of_balanced_routing(self):
+        routing = chosen.Routing(tokens=64, per_token=3, experts=10, within=lambda: True)
+        rows = lambda *shape: routing.rows(torch.empty(shape, device="meta", dtype=torch.bool))
+        # Every expert; of one expert by choice and token, by both together, by token; of all experts; no expert's.
+        self.assertEqual([rows(10), rows(3, 64), rows(192), rows(64), rows(64, 10), rows(7)], [10, 20, 20, 20, 192, 7])
+        before = chosen.Routing(tokens=64, per_token=3, experts=10, within=lambda: False)
+        self.assertEqual(before.rows(torch.empty(64, device="meta")), 64)
+
+    def test_a_mask_picks_as_many_rows_as_routing_says(self):
+        x, mask = torch.empty(64, 8, device="meta"), torch.empty(64, device="meta", dtype=torch.bool)
+        self.addCleanup(chosen.routes, None, 0, None)
+        chosen.routes(Said(num_experts=4, num_experts_per_tok=2), 64, lambda: True)
+        self.assertEqual((x[mask].shape, x[mask, 1:].shape, torch.where(mask)[0].shape), ((32, 8), (32, 7), (32,)))
+        x[mask] = torch.empty(32, 8, device="meta")
+        chosen.routes(Said(), 64, lambda: True)
+        self.assertEqual(x[mask].shape, (64, 8))
+
+    def test_rows_of_an_expert_are_rounded_up(self):
+        settings = [{"b": b, "s": s, "top_k": k, "num_experts": 6} for b, s, k in ((2, 16, 2), (3, 16, 2), (2, 32, 2), (2, 16, 3))]
+        found = Explainer(settings, [(), ("b",), ("s",), ("top_k",)]).expression([11, 16, 22, 16])
+        self.assertEqual(found, "ceil(b * s * top_k / num_experts)")
 
     def test_rms_norm_keeps_what_it_reads_and_a_number_of_each_row(self):
         norm = nn.RMSNorm(32, device="meta", dtype=torch.bfloat16)
