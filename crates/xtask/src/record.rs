@@ -41,7 +41,7 @@ pub(crate) fn record(model_types: &[&str], newest: bool) -> Result<()> {
     tell(&before, &programs, &changed(&before, &programs)?)?;
     recorded?;
     if model_types.is_empty() {
-        record_example(&python, &root)?;
+        record_examples(&python, &root)?;
     }
     Ok(())
 }
@@ -113,8 +113,12 @@ fn families(python: &Path, root: &Path, folder: &Path, model_types: &[&str]) -> 
     process::run(&mut recorder, "the lines above say which class could not be recorded, and why.")
 }
 
-/// The model of one's own of `docs/own-models.md`, whose program the tests estimate.
-fn record_example(python: &Path, root: &Path) -> Result<()> {
+/// The model of one's own of `docs/own-models.md`, and a folder with code of its own, whose programs the tests estimate.
+fn record_examples(python: &Path, root: &Path) -> Result<()> {
+    let mut recorder = of_python(python, root);
+    recorder.args(["-m", "headroom.record"]).arg(root.join("tests/programs/folders/loop_moe"));
+    recorder.arg("--out").arg(root.join("tests/programs/own/loop_moe.json"));
+    process::run(&mut recorder, "the line above says why the folder cannot be recorded.")?;
     let mut recorder = of_python(python, root);
     recorder.args(["-m", "headroom.record"]).arg(root.join("docs/own-model/tiny_gpt.py"));
     recorder.arg("--out").arg(root.join("tests/programs/own/tiny_gpt.json"));
