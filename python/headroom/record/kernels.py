@@ -112,18 +112,22 @@ def cast(to):
 
 
 def softmax(real):
-    """One whose caller says the dtype that its tensor has: autocast leaves it as it is, where it runs any other in fp32
-    (aten/src/ATen/autocast_mode.h `fp32_set_opt_dtype`). It is recorded under a name of its own."""
+    """One whose caller says its tensor's own dtype: autocast leaves it as it is, where it runs any other in fp32
+    (aten/src/ATen/autocast_mode.h `fp32_set_opt_dtype`). It is recorded under a name of its own. Another tensor's dtype, or one that is
+    named (Falcon's hidden states, which a norm gives in fp32 under autocast; a router's `torch.float`), is no dtype of its own."""
 
     def call(x, *arguments, **keywords):
         mode = current_mode()
-        if keywords.get("dtype") != x.dtype or not isinstance(mode, Trace):
+        # `torch.device` calls the same once more.
+        if not isinstance(mode, Trace) or mode.in_softmax or keywords.get("dtype") != of_tensor(x):
             return real(x, *arguments, **keywords)
-        mode.says_dtype = True
+        owner = whose.of_cast(mode, sys._getframe(1), (), {}, of_tensor(x))
+        mode.says_dtype = owner is not None and owner == mode.owner_of_dtype(x)
+        mode.in_softmax = True
         try:
             return real(x, *arguments, **keywords)
         finally:
-            mode.says_dtype = False
+            mode.says_dtype = mode.in_softmax = False
 
     return call
 

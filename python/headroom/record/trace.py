@@ -84,7 +84,7 @@ class Trace(TorchDispatchMode):
         # functions of Python (`torch.autograd.Function`) that run
         self.functions = 0
         # whether a softmax runs in a dtype that its caller says
-        self.says_dtype = False
+        self.says_dtype = self.in_softmax = False
         # Of each frame of Python where dtypes were read of which tensors: (line, whose, dtype). The next cast's: whose it takes.
         self.reads, self.like, self.casts = {}, None, False
         # Of all casts, those that cast nothing among them, the block and whose dtype each takes.
