@@ -156,6 +156,30 @@ fn totals_are_those_of_the_checkpoint() {
     }
 }
 
+/// Catalogue models whose tower no program has with their text: what images are refused for.
+const WITHOUT_TOWER: &[&str] = &["google/gemma-4-26B-A4B-it"];
+
+#[test]
+fn models_with_images_are_as_large_as_their_checkpoints() {
+    let mut refused = Vec::new();
+    let mut counted = 0;
+    for model in catalogue() {
+        let config: Value = serde_json::from_str(model.config).unwrap();
+        if config.get("vision_config").is_none() {
+            continue;
+        }
+        match Model::from_config_by(model.id, &config, &Programs::default(), Images::Some) {
+            Ok(read) => {
+                assert_eq!(read.param_count(), model.param_count, "{}", model.id);
+                counted += 1;
+            }
+            Err(_) => refused.push(model.id),
+        }
+    }
+    assert_eq!(refused, WITHOUT_TOWER);
+    assert!(counted > 40, "{counted} models");
+}
+
 #[test]
 fn programs_count_text_parts_alone() {
     let programs = Programs::default();

@@ -91,7 +91,7 @@ def candidates(config, count=None):
             if key in ("num_hidden_layers", "num_blocks", "depth", layers_key(config), getattr(config, "layers_key", None)) or not says_of_layers(config, key):
                 continue
             found.append({"below": key})
-            if "shared" in key:
+            if "shared" in key and value:
                 before = f"num_hidden_layers - {key}"
                 found.append({"below": before})
                 found.append({"at": before})
