@@ -1,8 +1,8 @@
 """`python -m headroom.record MODEL_TYPE_OR_CONFIG [--out FILE]`: records a model as a program.
 
 MODEL_TYPE_OR_CONFIG is a `model_type` of transformers (its class defaults are taken), a `config.json`, or a folder with one, whose own
-Python files are run where transformers has no class of it (`auto_map`); or a model of your own: `FILE.py`, `FILE.py:FUNCTION` or `package.module:FUNCTION`, a function that gets a config and gives back the module
-(docs/own-models.md).
+Python files are run where transformers has no class of it (`auto_map`); or a model of your own: `FILE.py`, `FILE.py:FUNCTION` or
+`package.module:FUNCTION`, a function that gets a config and gives back the module (docs/own-models.md).
 """
 
 import argparse
