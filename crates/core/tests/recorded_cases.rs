@@ -18,6 +18,12 @@ const BOUND: f64 = 0.001;
 
 /// Steps that are further off, with what is known of the cause and how far they may be.
 const OPEN: &[(&str, f64, &str)] = &[
+    (
+        "bamba-full-gc-autocast-fp32",
+        0.0039,
+        "143 MB over, where the same step without checkpointing is exact: not found",
+    ),
+    ("mamba-full-gc-autocast-fp32", 0.0011, "2 MB over: not found"),
     ("camembert-classification-full", 0.0029, "2 MB over; RoBERTa's, of the same operators, is exact: not found"),
     (
         "ernie-classification-full",

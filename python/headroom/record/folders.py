@@ -32,7 +32,6 @@ def config_of(folder, said):
         model_class = loaded(folder, names[auto])
         # The config's class may lie twice in memory, where two files import it by different names.
         model_class.config_class = config_class
-        # A class without a head is asked for where there is no other.
         getattr(transformers, auto).register(config_class, model_class, exist_ok=True)
     return config
 
