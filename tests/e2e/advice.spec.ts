@@ -13,8 +13,9 @@ const HOPELESS = "v=1&model=meta-llama/Llama-3.1-405B&memory_gib=4&compute_capab
 const IDLE =
   "v=1&model=Qwen/Qwen2.5-0.5B&gpu=rtx-4090&per_device_train_batch_size=1&gradient_accumulation_steps=16&max_length=512";
 
-/** The panel once everything it shows has been replayed. */
+/** The panel once it answers all that was done, and everything it shows has been replayed. */
 async function settled(page: Page, name: string | RegExp): Promise<Locator> {
+  await page.locator("html:not([data-pending])").waitFor();
   const panel = page.getByRole("region", { name });
   await panel.waitFor();
   await expect(panel).toHaveAttribute("aria-busy", "false", { timeout: 20_000 });

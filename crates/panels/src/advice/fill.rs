@@ -30,7 +30,9 @@ pub(super) fn elements(page: &Page, found: &Advised) -> Vec<Element> {
             .flag("checked", page.state.target == offered);
         targets = targets.with(el("label").class("check").with(radio).text(&label));
     }
-    vec![targets, sheet(page, found).into_element().key("fills")]
+    // Until the search for another target has ended, the plans that stand here were found for the one before.
+    let is_of_target = page.found.advice.is_final(page.plan(), page.state.target);
+    vec![targets, sheet(page, found).into_element().key("fills").flag("inert", !is_of_target)]
 }
 
 /// Aims at another share of the GPU.

@@ -88,7 +88,14 @@ fn another_target_is_another_search() {
     let html = reader.html("advice");
     // It is about the reader's plan all the same.
     assert!(html.contains("<div class=\"advised stale\">") && html.contains("data-set=\"target cautious\" checked"));
+    // What was found for the other target is not to be used for this one; the choice of targets stays open.
+    let plans_are_inert = |html: &str| {
+        html.split("<fieldset").next().is_some_and(|before| !before.contains("inert"))
+            && html.split("</fieldset>").nth(1).is_some_and(|after| after.split('>').next().unwrap().contains(" inert"))
+    };
+    assert!(!plans_are_inert(&before) && plans_are_inert(&html), "{html}");
     let after = reader.wait("advice", FINAL);
+    assert!(!plans_are_inert(&after));
     assert!(before.contains("aria-label=\"Use: Recommended\"") && after.contains("aria-label=\"Use: Recommended\""));
     let recommended = |html: &str| html.split("class=\"fill\"").nth(1).unwrap().to_owned();
     assert_ne!(recommended(&before), recommended(&after));
