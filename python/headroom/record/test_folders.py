@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -92,6 +94,19 @@ class TinyForCausalLM(PreTrainedModel):
 '''
 
 
+# The command in a process of its own, as it is called; in place of the recording, whose functions the class would call.
+COMMAND = """
+import sys
+from headroom.record import __main__ as command
+def wanted(config, note):
+    from transformers.models.qwen3_5 import modeling_qwen3_5 as module
+    sys.exit(module.torch_chunk_gated_delta_rule.__module__ + " without packages" if sys.modules["fla"] is None else "with fla")
+command.record = wanted
+sys.argv = ["record", sys.argv[1]]
+command.main()
+"""
+
+
 class TestFolders(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -116,6 +131,13 @@ class TestFolders(unittest.TestCase):
         self.assertEqual((program["model_type"], program["class"]), ("tiny_folder", "TinyForCausalLM"))
         self.assertEqual(program["head"]["loss"], ["shift", "float"])
         self.assertIn("3 * width", program["dims"])
+
+    def test_the_command_hides_packages_before_a_class_looks_for_them(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as file:
+                json.dump({"model_type": "qwen3_5_text"}, file)
+            found = subprocess.run([sys.executable, "-c", COMMAND, folder], capture_output=True, text=True, env={**os.environ, "HF_HUB_OFFLINE": "1"})
+        self.assertIn("without packages", found.stderr)
 
     def test_without_auto_map_the_classes_are_found_by_their_names(self):
         named = named_in(*self.folder())
