@@ -81,6 +81,7 @@ pub(crate) fn check(model_types: &[&str]) -> Result<()> {
         "headroom.record.test_aligned",
         "headroom.record.test_classes",
         "headroom.record.test_folders",
+        "headroom.record.test_loops",
         "headroom.record.test_versions",
     ]);
     process::run(&mut tests, "the lines above say which test fails.")?;
@@ -113,18 +114,22 @@ fn families(python: &Path, root: &Path, folder: &Path, model_types: &[&str]) -> 
     process::run(&mut recorder, "the lines above say which class could not be recorded, and why.")
 }
 
-/// The model of one's own of `docs/own-models.md`, and a folder with code of its own, whose programs the tests estimate.
+/// The model of one's own of `docs/own-models.md`, one whose layers run again, and a folder with code of its own, whose programs the
+/// tests estimate.
 fn record_examples(python: &Path, root: &Path) -> Result<()> {
     let mut recorder = of_python(python, root);
     recorder.args(["-m", "headroom.record"]).arg(root.join("tests/programs/folders/loop_moe"));
     recorder.arg("--out").arg(root.join("tests/programs/own/loop_moe.json"));
     process::run(&mut recorder, "the line above says why the folder cannot be recorded.")?;
-    let mut recorder = of_python(python, root);
-    recorder.args(["-m", "headroom.record"]).arg(root.join("docs/own-model/tiny_gpt.py"));
-    recorder.arg("--out").arg(root.join("tests/programs/own/tiny_gpt.json"));
-    process::run(&mut recorder, "the line above says what the example of docs/own-models.md lacks.")?;
-    let beside = root.join("tests/programs/own/tiny_gpt.config.json");
-    fs::remove_file(&beside).map_err(failed("removed", &beside))
+    for (module, name) in [("docs/own-model/tiny_gpt.py", "tiny_gpt"), ("tests/programs/modules/looped.py", "looped")] {
+        let mut recorder = of_python(python, root);
+        recorder.args(["-m", "headroom.record"]).arg(root.join(module));
+        recorder.arg("--out").arg(root.join(format!("tests/programs/own/{name}.json")));
+        process::run(&mut recorder, "the line above says what that module lacks.")?;
+        let beside = root.join(format!("tests/programs/own/{name}.config.json"));
+        fs::remove_file(&beside).map_err(failed("removed", &beside))?;
+    }
+    Ok(())
 }
 
 fn failed(done: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Failure {

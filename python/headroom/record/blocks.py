@@ -7,7 +7,7 @@ from . import own, rates, sources, vision
 from .blocks_data import Size, Sizes, Unrecordable
 from .fold import fold
 from .joins import join_pieces, join_splits, of_one_gradient
-from .model import LINEAR_BY_HAND, EndsHere, Run, stacks_of
+from .model import LINEAR_BY_HAND, EndsHere, Run, distinct, stacks_of
 from .nodes import attach, changes_view, copies_slices, describe, dtype_code, exact_code, gradients, saved_tensors, template_of, with_shapes
 from .shared import Users, in_common
 from .trace import key_of
@@ -21,7 +21,8 @@ class Recording:
 
     def __init__(self, model, attention, size, only=None, masks=False):
         self.plain = Run(model, attention, size, False, masks)
-        layers = [layer for _, listed in stacks_of(self.plain.decoder) for layer in listed]
+        stacks = stacks_of(self.plain.decoder)
+        layers, self.loops = distinct(stacks), any(getattr(listed, "order", None) for _, listed in stacks)
         self.common = None
         if in_common(layers):
             self.common = Users(self.plain, layers)
@@ -353,7 +354,8 @@ class Block:
         if not places:
             return self.place == "before"
         has_a_place = len(self.recording.plain.stacks) > 1 or self.recording.beside(name) is not None
-        alone = len(set(map(owner, places))) == 1 and isinstance(places[0], tuple) and has_a_place
+        # A layer that runs again has the same modules then.
+        alone = len(set(map(owner, places))) == 1 and isinstance(places[0], tuple) and has_a_place and not self.recording.loops
         first = owner(places[0])
         if isinstance(self.place, int):
             return alone and first == self.place

@@ -10,6 +10,8 @@ class Alike(Unrecordable):
 
 def value_at(config, feature, i):
     """The value of a feature for layer i, as a program's `kinds` spell it."""
+    if "again" in feature:
+        return text(getattr(i, "again", False))
     if "list" in feature:
         return text(value_of(config, feature["list"])[i])
     if "in" in feature:
@@ -45,7 +47,7 @@ def text(value):
 
 def number(config, key):
     if " - " in key:
-        one, other = key.split(" - ")
+        one, _, other = key.rpartition(" - ")
         return number(config, one) - number(config, other)
     if key.isdigit():
         return int(key)
@@ -60,6 +62,8 @@ def candidates(config, count=None):
     for name in ("layer_types", "mlp_layer_types", "layers_block_type"):
         if isinstance(value_of(config, name, None), (list, tuple)):
             values[name] = list(value_of(config, name))
+    # What the class goes by, where files count otherwise (Dory's each half of a layer).
+    values |= {key: getattr(config, key) for key, value in values.items() if type(value) is int and type(getattr(config, key, None)) is int}
     of_a_stack = count is not None
     count = count or layers_in(config)
     found = []
@@ -216,7 +220,7 @@ def choices(listed, count):
 
 def keys_of(feature):
     """The keys that a feature reads, and those of a period that may stand for it."""
-    keys = [next(iter(feature[k] for k in ("list", "last", "at", "in", "nth", "first", "below", "every", "chars", "repeats") if k in feature))]
+    keys = [feature[k] for k in ("list", "last", "at", "in", "nth", "first", "below", "every", "chars", "repeats") if k in feature][:1]
     while feature is not None:
         if "from" in feature:
             keys += [feature["every"], feature["from"]]
@@ -242,14 +246,19 @@ def by_number(config, of_layer):
     return [{"first": str(len(of_layer))}], {str(i): kind for i, kind in enumerate(of_layer)}, {"key": key, "is": len(of_layer)}
 
 
-def features_of(config, of_layer, count=None):
-    """The fewest features that tell the kinds apart, and the keys that they read."""
+def features_of(config, of_layer, count=None, calls=None, of_loops=None):
+    """The fewest features that tell the kinds apart, and the keys that they read. Where layers run again, `calls` are all of them in order,
+    `of_loops` what the program says of it."""
     if len(set(of_layer)) == 1:
         return [], []
-    listed = candidates(config, count)
-    for chosen in choices(listed, count):
+    listed = candidates(config, None if of_loops else count)
+    if of_loops:
+        # What the class does before a loop, within and behind it shows at the layers there.
+        bounds = [of_loops["from"], f"{of_loops['from']} - 1", of_loops["to"], f"{of_loops['to']} - 1"]
+        listed = [{"again": True}, *({"at": bound} for bound in bounds), *listed]
+    for chosen in choices(listed, None if of_loops else count):
         names = {}
-        if all(names.setdefault("|".join(value_at(config, f, i) for f in chosen), kind) == kind for i, kind in enumerate(of_layer)):
+        if all(names.setdefault("|".join(value_at(config, f, i) for f in chosen), kind) == kind for i, kind in zip(calls or range(len(of_layer)), of_layer)):
             features = [with_alternatives(config, f, ()) for f in chosen]
             if not all(is_in_file(config, f) for f in features):
                 continue

@@ -5,7 +5,7 @@ import copy
 import torch
 
 from . import own, sources, variants, vision
-from .blocks_data import Sizes
+from .blocks_data import Sizes, Unrecordable
 from .masks import make_masks
 from .model import decoder_of, names_of
 from .trace import Trace
@@ -74,7 +74,10 @@ def head_of(model):
     if head is None:
         return {"name": "lm_head", "bias": False, "softcaps": False, "scales": False}
     name = next((n for n, module in model.named_modules() if module is head), "lm_head")
-    said = behind_decoder(model, decoder, head, name)
+    said = {**behind_decoder(model, decoder, head, name), **gain_of(head)}
+    if "gain" in said:
+        # What is multiplied there is this.
+        said["scales"] = False
     if type(model).__name__.endswith("ForMaskedLM"):
         said |= {**without_layers(model.config), **bias_owner(model, head, name)}
     if is_wide(model, head):
@@ -86,6 +89,17 @@ def head_of(model):
     if upcasts_masked(model, head):
         said["upcasts"] = True
     return said
+
+
+def gain_of(head):
+    """The parameter of a head beside its weight and bias: a factor for each logit (modeling_dory.py `DoryLMHead`)."""
+    more = [(name, one) for name, one in head.named_parameters(recurse=False) if name not in ("weight", "bias")]
+    if not more:
+        return {}
+    weight = getattr(head, "weight", None)
+    if len(more) > 1 or weight is None or tuple(more[0][1].shape) != tuple(weight.shape[:1]):
+        raise Unrecordable(f"the head has parameters whose part in the logits is not known: {', '.join(name for name, _ in more)}")
+    return {"gain": more[0][0]}
 
 
 def loss_steps(model, head):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from . import chosen, kernels, own, own_functions, packages, sources, variants, vision
+from . import chosen, kernels, loops, own, own_functions, packages, sources, variants, vision
 from .blocks_data import Unrecordable
 from .masks import make_masks, mask_maker
 from .trace import Trace, without_collection
@@ -143,7 +143,8 @@ def has_more_behind(model):
 def layers_of(decoder):
     """The list of the decoder's layers, and its name."""
     if own.of(decoder):
-        return own.of(decoder).layers()
+        found = own.of(decoder).layers()
+        return looped(decoder, *found) if type(own.of(decoder).config) in loops.LOOPED else found
     count = variants.layers_in(decoder.config.get_text_config())
     lists = [(name, module) for name, module in decoder.named_modules() if isinstance(module, nn.ModuleList) and len(module) == count]
     if vision.has_images(decoder.config):
@@ -153,37 +154,42 @@ def layers_of(decoder):
         if called is not None:
             return called
         raise Unrecordable(f"{type(decoder).__name__} has no list of {count} layers, which is what num_hidden_layers says")
-    return min(lists, key=lambda item: item[0].count("."))
+    found = min(lists, key=lambda item: item[0].count("."))
+    return looped(decoder, *found) if type(decoder.config.get_text_config()) in loops.LOOPED else found
 
 
 class Called(list):
-    """A layer for each call, where the model runs some again; `prefixes`: their names."""
+    """A layer for each call, where the model runs some again; `prefixes`: their names; `order`: the places of those that it calls, where
+    there are as many layers as the config says."""
 
-    prefixes = ()
+    prefixes, order = (), None
+
+
+def looped(decoder, name, listed):
+    """The same list with an entry for each call."""
+    # A forward of the model, which is as it is made.
+    order = decoder.__dict__.setdefault("order_of_layers", {}).get(name) or loops.called(decoder, [(name, listed)])[name]
+    decoder.order_of_layers[name] = order
+    layers = Called(listed[i] for i in order)
+    layers.prefixes, layers.order = [f"{name}.{i}." for i in order], order
+    return name, layers
+
+
+def distinct(stacks):
+    """Every layer of all stacks, once for each call, but where as many as the config says run again: those once."""
+    return [layer for _, listed in stacks for layer in (dict.fromkeys(listed) if getattr(listed, "order", None) else listed)]
 
 
 def called_layers(decoder, count):
     """The list whose layers the model calls `count` times in all, as it calls them (ALBERT's one layer), and its name."""
-    lists = [(name, module) for name, module in decoder.named_modules() if isinstance(module, nn.ModuleList)]
-    calls, handles = {name: [] for name, _ in lists}, []
-    for name, listed in lists:
-        for i, layer in enumerate(listed):
-            handles.append(layer.register_forward_pre_hook(lambda module, _, name=name, i=i: calls[name].append((i, module))))
-    try:
-        with torch.device("meta"), torch.no_grad():
-            decoder(input_ids=torch.zeros(1, 16, dtype=torch.long))
-    except Exception:
-        # It ends where the head is, or does not run.
-        pass
-    finally:
-        for handle in handles:
-            handle.remove()
+    lists = dict((name, module) for name, module in decoder.named_modules() if isinstance(module, nn.ModuleList))
+    calls = loops.called(decoder, lists.items())
     found = [name for name, made in calls.items() if len(made) == count]
     if not found:
         return None
     name = min(found, key=lambda name: name.count("."))
-    layers = Called(module for _, module in calls[name])
-    layers.prefixes = [f"{name}.{i}." for i, _ in calls[name]]
+    layers = Called(lists[name][i] for i in calls[name])
+    layers.prefixes = [f"{name}.{i}." for i in calls[name]]
     return name, layers
 
 

@@ -167,7 +167,7 @@ class Made:
     def check(self, ran, count):
         """Refuses a forward that called layers `ran` times, of which there are `count`."""
         if ran != count:
-            raise NotOwn(f"the forward calls the {count} layers of {self.layers()[0]} {ran} times in all: each has to be called once, as a module")
+            raise NotOwn(f"the forward calls the {count} layers of {self.layers()[0]} {ran} times in all: each has to be called, as a module, once or as often as the others that run again with it")
 
 
 class HeadReached(Exception):

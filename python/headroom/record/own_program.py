@@ -59,7 +59,8 @@ def counts_as_recorded(recorder, program):
     def kinds(one):
         recording = recorder.one(one, attentions=recorder.attentions[:1])
         layers = recording["said"][recorder.attentions[0]]["layers"]
-        names = ["|".join(features.value_at(one, feature, i) for feature in program["features"]) for i in layers]
+        calls = recorder.calls(one) or list(layers)
+        names = ["|".join(features.value_at(one, feature, i) for feature in program["features"]) for i in calls]
         return {(name, json.dumps(comparable(block, recording["templates"]))) for name, block in zip(names, layers.values())}
 
     try:

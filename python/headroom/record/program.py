@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import torch
 
-from . import adapters, copies, flags, guard, own, own_program, packages, rates, sources, variants, vision
+from . import adapters, copies, flags, guard, loops, own, own_program, packages, rates, sources, variants, vision
 from .blocks import Recording
 from .blocks_data import Unrecordable, comparable
 from .derived import aliases_of, derived_of
 from .dimensions import Explainer, Unexplained
-from .features import Alike, by_number, features_of
+from .features import Alike, by_number, features_of, value_at
 from .head import SOFTCAP, head_of, softcaps, ties, weight_of
 from .merge import Writer
-from .model import CAST, Run, Size as Batch, build, decoder_of, is_checkpointed, prepare, stacks_of
+from .model import CAST, Called, Run, Size as Batch, build, decoder_of, is_checkpointed, layers_of, prepare, stacks_of
 from .outline import attach, blocks_of, outline, with_plain_softmax, without_casts
 from .shorter import LENGTH, fewer_layers, long_enough, with_layers
 from .templates import Templates
@@ -43,7 +43,7 @@ def record(config, model_type=None, class_name=None, note=lambda text: None):
     try:
         program = recorder.program(model_type or config.model_type)
     except Alike:
-        if is_stacked(config) or recorder.is_own:
+        if is_stacked(config) or recorder.is_own or recorder.loops:
             raise
         note("which layers are of which kind follows from nothing in the config; the program is for as many layers alone")
         recorder = Recorder(config, class_name, note, by_number=True)
@@ -64,12 +64,50 @@ class Recorder:
     def __init__(self, config, class_name, note, by_number=False):
         """`by_number`: all layers are recorded, each by its number."""
         built = lambda one: build(copy.deepcopy(one), "eager", class_name)
-        self.config, self.class_name, self.note = rates.with_rates(long_enough(config if by_number else fewer_layers(config)), built), class_name, note
+        self.class_name, self.note = class_name, note
+        # What a program says of layers that run again.
+        self.loops = self._loops(config, built)
+        if by_number or self.loops and not vision.has_images(config):
+            short = config
+        else:
+            short = fewer_layers(config)
+            if self.loops:
+                short.text_config = copy.deepcopy(config.text_config)
+        self.config = rates.with_rates(long_enough(short), built)
         self.by_number, self.left = by_number, set()
+        # What tells the calls of layers that run again apart, and each call's kind.
+        self.features, self.names_of_calls = [], None
         self.masked, self.pixels, self.has_run = set(), torch.float32, False
         self.attentions = self._attentions()
         self.is_own = isinstance(config, own.OwnConfig)
         self.length = config.length if self.is_own else FEW_TOKENS if self.loops_over_tokens() else LENGTH
+
+    def _loops(self, config, built):
+        """What a program says of layers that run again; None where each runs once."""
+        if sources.has_source(config):
+            return None
+        text = config.text_config if vision.has_images(config) else config
+
+        def order(part):
+            whole = part
+            if text is not config:
+                whole = copy.deepcopy(config)
+                whole.text_config = part
+            decoder = decoder_of(built(whole))
+            name, listed = layers_of(decoder)
+            if isinstance(listed, Called):
+                return listed.order or []
+            return loops.called(decoder, [(name, listed)])[name]
+
+        try:
+            found = order(text)
+        except Exception:
+            # What is wrong with it is said where it is recorded.
+            return None
+        if len(set(found)) == len(found):
+            return None
+        loops.LOOPED.add(type(text))
+        return loops.expressions(text, order)
 
     def loops_over_tokens(self):
         """Whether each token has operators of its own."""
@@ -124,6 +162,8 @@ class Recorder:
         """Everything of one size: blocks of each attention, and their templates."""
         templates = Templates()
         said = {}
+        places = self.places(config, only)
+        of_calls = only if places is None else set(places.values())
         for attention in attentions or self.attentions:
             kernel, dtype = MODES[attention]
             kernel = kernel or MODES[self.attentions[0]][0]
@@ -134,21 +174,33 @@ class Recorder:
             with packages.installed(model, packages.WAYS.get(attention.removeprefix("wide_"), ())):
                 size = Batch(batch, length or self.length, images or sample(config, batch), self.pixels)
                 try:
-                    recording = self.recorded(model, kernel, size, only)
+                    recording = self.recorded(model, kernel, size, of_calls)
                 except RuntimeError as error:
                     if self.is_own or type(config) in CAST or not of_dtypes(error):
                         raise
                     CAST.add(type(config))
                     model = build(copy.deepcopy(config), kernel, self.class_name, dtype)
-                    recording = self.recorded(model, kernel, size, only)
+                    recording = self.recorded(model, kernel, size, of_calls)
                 self.has_run = True
                 before, layers, after = recording.blocks()
                 wanted = range(recording.layers) if only is None else sorted(only)
                 said[attention] = {
                     "inputs": recording.inputs(), "holds": recording.holds_input(),
-                    "before": before.data(templates), "layers": {i: layers[i].data(templates) for i in wanted}, "after": after.data(templates),
+                    "before": before.data(templates), "layers": {i: layers[i if places is None else places[i]].data(templates) for i in wanted}, "after": after.data(templates),
                 }
         return {**renumbered({"said": said, "templates": templates.listed}), "head": head}
+
+    def places(self, config, only):
+        """Of each call of the config itself that is recorded one of the same kind in another config, where layers run again: how many run
+        before it differs."""
+        if self.names_of_calls is None or only is None:
+            return None
+        names = self.named_calls(config)
+        return {i: names.index(self.names_of_calls[i]) for i in only}
+
+    def named_calls(self, config):
+        """The kind of every call of a layer, as its features say it."""
+        return ["|".join(value_at(config, feature, call) for feature in self.features) for call in self.calls(config)]
 
     def recorded(self, model, attention, size, only):
         try:
@@ -185,7 +237,9 @@ class Recorder:
         kinds, of_layer = self.kinds(first)
         if not is_stacked(self.config) and not self.by_number:
             # Before everything else runs: what it raises is another recording.
-            features_of(self.config, of_layer)
+            self.features, _ = features_of(self.config, of_layer, None, self.calls(), self.loops)
+            if self.loops:
+                self.names_of_calls = self.named_calls(self.config)
         only = set(kinds)
         self.whole = self.config
         self.config = self.shortest(first, kinds)
@@ -275,7 +329,7 @@ class Recorder:
     def shortest(self, recording, kinds):
         """The config with no more layers than show every kind, where its blocks stay as they are."""
         count = max(kinds) + 2
-        if self.by_number or is_stacked(self.config) or count >= variants.layers_in(self.config) or self.config.to_dict().get("num_kv_shared_layers"):
+        if self.by_number or self.loops or is_stacked(self.config) or count >= variants.layers_in(self.config) or self.config.to_dict().get("num_kv_shared_layers"):
             return self.config
         try:
             config = with_layers(self.config, count)
@@ -476,14 +530,24 @@ class Recorder:
             return self.config.conditions()
         return [] if self.is_own or is_stacked(self.config) else flags.kinds_of(self.config)
 
+    def calls(self, config=None):
+        """Every call of a layer of text in order, where some run again."""
+        if not self.loops:
+            return None
+        built = build(copy.deepcopy(config or self.config), MODES[self.attentions[0]][0], self.class_name)
+        return loops.calls_of(layers_of(decoder_of(built))[1].order)
+
     def stacks(self, of_layer, kinds):
         """What tells the layers apart, stack by stack where there are several, and the keys that are read for it."""
+        calls = self.calls()
+        again = {"loops": self.loops} if self.loops else {}
+        of_loops = loops.keys_of(*self.loops.values()) if self.loops else []
         if not is_stacked(self.config):
             if self.by_number:
                 features, kinds, _ = by_number(self.whole, of_layer)
                 return {"features": features, "kinds": kinds}, []
-            features, names = features_of(self.whole, of_layer)
-            return {"features": features, "kinds": kind_names(self.whole, features, of_layer)}, names
+            features, names = features_of(self.whole, of_layer, None, calls, self.loops)
+            return {"features": features, "kinds": kind_names(self.whole, features, of_layer, calls), **again}, [*names, *of_loops]
         model = build(copy.deepcopy(self.config), MODES[self.attentions[0]][0], self.class_name)
         lists = stacks_of(decoder_of(model))
         listed, read, at = [], set(), 0
@@ -493,8 +557,9 @@ class Recorder:
             is_text = i == len(lists) - 1
             reads_source = sources.has_source(self.config)
             part = self.config if reads_source else self.config.text_config if is_text else self.config.vision_config
-            features, names = features_of(part, of_stack, len(layers))
-            kinds_of_stack = kind_names(part, features, of_stack)
+            of_calls = (calls, self.loops) if is_text else (None, None)
+            features, names = features_of(part, of_stack, len(layers), *of_calls)
+            kinds_of_stack = kind_names(part, features, of_stack, of_calls[0])
             stack = {"part": "language_model" if is_text else "vision_tower", "name": name, "kinds": kinds_of_stack}
             if reads_source:
                 stack["part"] = "language_model"
@@ -502,8 +567,8 @@ class Recorder:
                 stack["features"] = features
                 read |= {*names, stack["count"]}
             elif is_text:
-                stack["features"] = features
-                read |= set(names)
+                stack |= {"features": features, **again}
+                read |= {*names, *of_loops}
             else:
                 key = next((key for key in ("depth", "num_hidden_layers", "num_global_layers") if getattr(part, key, None) == len(layers)), None)
                 stack["count"] = f"vision_config.{key}" if key else str(len(layers))
@@ -629,11 +694,11 @@ def within(feature, parent):
     return said
 
 
-def kind_names(config, features, of_layer):
+def kind_names(config, features, of_layer, calls=None):
     from .features import value_at
 
     names = {}
-    for i, kind in enumerate(of_layer):
+    for i, kind in zip(calls or range(len(of_layer)), of_layer):
         name = "|".join(value_at(config, feature, i) for feature in features)
         if names.setdefault(name, kind) != kind:
             raise Unrecordable(f"layers {i} and another are told apart by nothing in the config")

@@ -29,11 +29,12 @@ pub fn kv_bytes_per_token(model: &Model, layout: CacheLayout, width: u64) -> u64
 
 /// Bytes of keys and values of one sequence of `length` tokens: layers with a sliding window keep that many at most.
 pub fn kv_bytes_per_sequence(model: &Model, layout: CacheLayout, width: u64, length: u64) -> u64 {
-    let layers = model.layers.iter().map(|run| {
+    // A layer that runs again has a cache for each time.
+    let layers = model.layers.iter().enumerate().map(|(place, run)| {
         let attention = &run.layer.attention;
         let kept = attention.sliding_window.map_or(length, |window| length.min(window));
         let bytes = elements_per_token(attention, layout).saturating_mul(kept).saturating_mul(width);
-        bytes.saturating_mul(run.count)
+        bytes.saturating_mul(model.calls(place))
     });
     layers.fold(0, u64::saturating_add)
 }

@@ -26,8 +26,8 @@ pub(super) struct Simulated {
 /// Layers to simulate. `windows`: whether windows tell layers apart.
 pub(super) fn simulated(model: &Model, extent: Extent, windows: bool) -> Simulated {
     let sequence = sequence(model, windows);
-    // What one layer makes and another reads lives on between them.
-    let exchanges = model.recorded.layers_exchange();
+    // What one layer makes and another reads lives on between them; so do gradients of layers that run again.
+    let exchanges = model.recorded.layers_exchange() || !model.recorded.calls().is_empty();
     if extent != Extent::Representative || exchanges {
         let layers = sequence.into_iter().map(|kind| (kind, 1)).collect();
         return Simulated { layers, runs: Vec::new() };

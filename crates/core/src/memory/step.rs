@@ -315,7 +315,7 @@ pub(super) fn forward(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedM
         prepare_masks(context, &job.model, hidden.element());
     }
     let mut inputs_embeds = None;
-    for layer in &weights.layers {
+    for layer in &weights.called() {
         context.keep_hidden_state(&hidden);
         tape.enter_layer(layer.tag);
         if let Some(called_with) = run_between(context, &layer.block, &hidden) {

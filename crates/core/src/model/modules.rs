@@ -153,6 +153,8 @@ pub enum Role {
     FinalNorm,
     /// `lm_head`.
     Head,
+    /// A factor of the head for each logit, which trains.
+    HeadGain,
     /// Anything else with parameters: projections around the embeddings (OPT-350m), poolers, masked-language-model heads.
     Other,
 }

@@ -187,6 +187,18 @@ impl Model {
         })
     }
 
+    /// How often a forward runs the layers of run `place`, all together: once each, but where a class runs some again.
+    pub fn calls(&self, place: usize) -> u64 {
+        let Some(run) = self.layers.get(place) else { return 0 };
+        let calls = self.recorded.calls();
+        if calls.is_empty() {
+            return run.count;
+        }
+        let before = self.layers.iter().take(place).map(|run| run.count).fold(0, u64::saturating_add);
+        let own = before..before.saturating_add(run.count);
+        calls.iter().filter(|(layer, _)| own.contains(&(*layer as u64))).count() as u64
+    }
+
     /// Parameters of the whole model, in elements, a tied head counted once.
     pub fn param_count(&self) -> u64 {
         let layers = self

@@ -32,8 +32,8 @@ fn time(inputs: &TimingInputs) -> BlockTimes {
     for (place, run) in kinds {
         let Some(block) = model.recorded.block(place) else { continue };
         let (Some(recorded), sees_images) = (program.layers.get(block), run.layer.sees_images()) else { continue };
-        let same = model.layers.iter().filter(|other| other.kind == place);
-        let count = same.map(|run| run.count).fold(0, u64::saturating_add) as f64;
+        let same = model.layers.iter().enumerate().filter(|(_, other)| other.kind == place);
+        let count = same.map(|(place, _)| model.calls(place)).fold(0, u64::saturating_add) as f64;
         // What a layer of the text is called behind is what a tower gives.
         let is_behind = program.sees_images() && !recorded.code(way).pre.is_empty();
         let needs = inputs.training && (of_tower || !sees_images && !is_behind);

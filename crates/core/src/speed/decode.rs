@@ -61,9 +61,9 @@ fn token(inputs: &TimingInputs, generation: Generation, generator: Generator) ->
     // The cache holds the prompt and, in the mean, half of what is generated.
     let held = generation.prompt as f64 + generation.new_tokens as f64 / 2.0;
     // A tower has no cache.
-    let layers = inputs.model.layers.iter().filter(|run| !run.layer.sees_images());
+    let layers = inputs.model.layers.iter().enumerate().filter(|(_, run)| !run.layer.sees_images());
     let width = |attention: &Attention| cached_width(attention) * seen(attention, held);
-    let numbers: f64 = layers.map(|run| run.count as f64 * width(&run.layer.attention)).sum();
+    let numbers: f64 = layers.map(|(place, run)| inputs.model.calls(place) as f64 * width(&run.layer.attention)).sum();
     let cache = |bytes: f64| numbers * batch * bytes / inputs.rates.bandwidth;
     match generator {
         Generator::Python => {

@@ -2,7 +2,7 @@
 
 use super::super::activations::{ForwardContext, run_norm};
 use super::super::autograd::{
-    ElementType, Sym, Tensor, cast, linear, mul_scalar, unary_saving_input, unary_saving_output,
+    ElementType, Sym, Tensor, cast, linear, mul, mul_scalar, unary_saving_input, unary_saving_output,
 };
 use super::super::term::Term;
 use super::super::weights::{BaseWeight, LoadedModel};
@@ -53,7 +53,19 @@ pub(in crate::memory) fn logits(
     // `self.lm_head(hidden_states).float()`: what the model gives is in fp32, and nothing holds what the head gave (modeling_mamba.py
     // `MambaForCausalLM.forward`, modeling_nemotron_h.py).
     let widens = model.kind == ModelKind::Decoder && model.recorded.program.upcasts_logits();
-    Some(if widens { cast(&logits, ElementType::F32, context.label(Term::LogitsFp32, "outputs")) } else { logits })
+    let logits =
+        if widens { cast(&logits, ElementType::F32, context.label(Term::LogitsFp32, "outputs")) } else { logits };
+    Some(match &weights.head_gain {
+        Some(gain) => with_gain(context, &logits, gain),
+        None => logits,
+    })
+}
+
+/// Logits times a factor for each that trains, times a constant (transformers 5.24 dory/modeling_dory.py `DoryLMHead.forward`).
+fn with_gain(context: &ForwardContext, logits: &Tensor, gain: &Tensor) -> Tensor {
+    let label = context.label(Term::Logits, "gain");
+    let gain = mul_scalar(&cast(gain, logits.element(), label), label);
+    mul(logits, &gain, context.label(Term::LogitsFp32, "scaled"))
 }
 
 /// What the family does to logits: a factor, a soft cap.

@@ -139,7 +139,7 @@ impl Generator<'_> {
     fn grow(&self, cache: &mut Vec<(LayerTag, Tensor)>, what: Generation, more: u64) {
         let length = what.prompt.saturating_add(more);
         let mut old = std::mem::take(cache).into_iter().peekable();
-        for layer in &self.weights.layers {
+        for layer in &self.weights.called() {
             self.tape.enter_layer(layer.tag);
             for (name, width) in [("k", layer.layer.attention.head_dim), ("v", layer.layer.attention.value_head_dim)] {
                 // Not every layer of a hybrid keeps any.

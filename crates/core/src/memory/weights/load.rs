@@ -45,6 +45,7 @@ pub(in crate::memory) fn load(tape: &Rc<Tape>, job: &Job, holder: Holder) -> Loa
         head: head.language.projections,
         head_norms: head.language.norms,
         tied_bias: head.language.bias,
+        head_gain: head.language.gain,
         has_language_head: head.score.is_none() && !job.embeds(),
         pooler: head.pooler,
         score: head.score,
@@ -69,6 +70,8 @@ struct Modules {
     projections: Vec<Projection>,
     /// Of a head whose weight is the token embedding's.
     bias: Option<Tensor>,
+    /// A factor for each logit.
+    gain: Option<Tensor>,
 }
 
 /// What stands before the layers.
@@ -206,6 +209,10 @@ impl Builder<'_> {
                 ModuleKind::Embedding { .. } | ModuleKind::Tensors { .. } => {
                     let before = self.built.trainable.len();
                     let others = self.tensors(module, Term::HeadWeights, outside);
+                    if module.role == Role::HeadGain {
+                        heads.language.gain = others.into_iter().next();
+                        continue;
+                    }
                     // Beside a head that has its own bias nothing reads it.
                     let is_read = heads.language.projections.is_empty();
                     heads.language.bias = others.first().filter(|_| is_read).cloned();

@@ -1,6 +1,6 @@
 //! All weights of a model, and whose they are.
 
-use super::modules::{LayerWeights, NormWeights, Projection, RecordedBlock, TableAdapter};
+use super::modules::{LayerWeights, NormWeights, Part, Projection, RecordedBlock, TableAdapter};
 use crate::memory::autograd::Tensor;
 use crate::memory::parameter::{Parameter, Parameters, Trainable};
 use crate::memory::sharding::{Groups, Modules};
@@ -38,6 +38,8 @@ pub(in crate::memory) struct LoadedModel {
     pub(in crate::memory) head_norms: Vec<NormWeights>,
     /// The bias of a head whose weight is the token embedding's.
     pub(in crate::memory) tied_bias: Option<Tensor>,
+    /// A factor for each fp32 logit.
+    pub(in crate::memory) head_gain: Option<Tensor>,
     /// Whether the class has a language-model head, tied or not.
     pub(in crate::memory) has_language_head: bool,
     /// The dense layer that encoders' classification heads put before it; of an embedding model that of its class, which
@@ -84,6 +86,23 @@ impl LoadedModel {
             hooks => (None, hooks),
         };
         hooks
+    }
+
+    /// Its layers as a forward calls them: some run again, with the same weights.
+    pub(in crate::memory) fn called(&self) -> Vec<Rc<LayerWeights>> {
+        let calls = self.before.of.calls();
+        if calls.is_empty() {
+            return self.layers.clone();
+        }
+        let call = |(layer, block): &(usize, usize)| {
+            let own = self.layers.get(*layer)?;
+            let part = Part::Layer(*block);
+            if own.block.part == part {
+                return Some(Rc::clone(own));
+            }
+            Some(Rc::new(LayerWeights { block: RecordedBlock { part, ..own.block.clone() }, ..(**own).clone() }))
+        };
+        calls.iter().filter_map(call).collect()
     }
 
     /// Its parameters, as sharding sees them.

@@ -10,8 +10,8 @@ use super::functions::{self, Found, Function};
 use super::json::{Fault, FromJson as _};
 use super::regions::Region;
 use super::{
-    Block, Classifies, Condition, Dimension, ExpertNames, Feature, FeatureOf, Head, Held, Input, LossStep, Owner,
-    Parameter, Program, ProgramError, Stack, Stated, format,
+    Block, Classifies, Condition, Dimension, ExpertNames, Feature, FeatureOf, Head, Held, Input, Loops, LossStep,
+    Owner, Parameter, Program, ProgramError, Stack, Stated, format,
 };
 use crate::model::ModelPart;
 
@@ -109,7 +109,7 @@ fn one(
     let before = sizes.block("before", &written.before)?;
     let after = sizes.block("after", &written.after)?;
     let mut stacks = Vec::new();
-    let (features, kinds) = (written.features, written.kinds);
+    let (features, kinds, loops) = (written.features, written.kinds, written.loops);
     let only = || format::Stack {
         part: "language_model".to_owned(),
         name: String::new(),
@@ -117,6 +117,7 @@ fn one(
         checkpoints: None,
         features,
         kinds,
+        loops,
     };
     let listed = if written.stacks.is_empty() { vec![only()] } else { written.stacks };
     at(|| "stacks".to_owned(), bounded(listed.len(), MOST_STACKS))?;
@@ -186,9 +187,24 @@ fn head(mut written: format::Head, shapes: &[Vec<usize>]) -> Result<Head, Fault>
         written.into_iter().map(step).collect()
     };
     let loss = written.loss.take().map(loss_steps).transpose()?;
-    let format::Head { name, bias_of, scales, upcasts, adds, pooler, ties, weight, wide, .. } = written;
+    let format::Head { name, bias_of, gain, scales, upcasts, adds, pooler, ties, weight, wide, .. } = written;
     let (bias, softcaps) = (stated(written.bias), stated(written.softcaps));
-    Ok(Head { name, bias, bias_of, softcaps, scales, upcasts, adds, pooler, classifies, ties, weight, wide, loss })
+    Ok(Head {
+        name,
+        bias,
+        bias_of,
+        gain,
+        softcaps,
+        scales,
+        upcasts,
+        adds,
+        pooler,
+        classifies,
+        ties,
+        weight,
+        wide,
+        loss,
+    })
 }
 
 /// Keys of rates of dropout that functions name, each once.
@@ -212,7 +228,7 @@ fn input((name, (shape, code)): (String, (usize, String)), shapes: usize) -> Res
 }
 
 fn stack(written: format::Stack, layers: usize, names: &mut Names) -> Result<Stack, Fault> {
-    let format::Stack { part, name, count, checkpoints, features, kinds } = written;
+    let format::Stack { part, name, count, checkpoints, features, kinds, loops } = written;
     let checkpoints = checkpoints.unwrap_or(true);
     let place = || format!("stacks.{name}");
     let part = at(place, ModelPart::parse(&part).ok_or_else(|| format!("{part} is no part of a model")))?;
@@ -221,12 +237,33 @@ fn stack(written: format::Stack, layers: usize, names: &mut Names) -> Result<Sta
     if let Some((kind, _)) = kinds.iter().find(|(_, layer)| **layer >= layers) {
         return Err((format!("kinds.{kind}"), format!("there are {layers} layers")));
     }
-    Ok(Stack { part, name, count, checkpoints, features, kinds })
+    let mut bound = |text: &str| at(|| format!("loops: {text}"), Expression::parse(text, names));
+    let loops = match loops {
+        Some(format::Loops { from, to, times }) => {
+            Some(Loops { from: bound(&from)?, to: bound(&to)?, times: bound(&times)? })
+        }
+        None => None,
+    };
+    Ok(Stack { part, name, count, checkpoints, features, kinds, loops })
 }
 
 fn feature(written: format::Feature, names: &mut Names) -> Found<Feature> {
     let format::Feature {
-        list, within, below, last, at, every, from, offset, chars, nth, first, repeats, turns, ..
+        list,
+        within,
+        below,
+        last,
+        at,
+        every,
+        from,
+        offset,
+        chars,
+        nth,
+        first,
+        repeats,
+        turns,
+        again,
+        ..
     } = written;
     let (named, otherwise) = (written.names, written.otherwise);
     let bound = below.as_deref().or(at.as_deref()).map(|text| Expression::parse(text, names)).transpose()?;
@@ -241,10 +278,12 @@ fn feature(written: format::Feature, names: &mut Names) -> Found<Feature> {
         (FeatureOf::Every(offset), every),
         (FeatureOf::Chars, chars),
         (FeatureOf::Repeats, repeats),
+        (FeatureOf::Again, again.map(|_| "model_type".to_owned())),
     ];
     let mut found = found.into_iter().filter_map(|(of, key)| Some((of, key?)));
-    let (of, key) =
-        found.next().ok_or("a feature is one of list, in, nth, first, below, at, last, every, chars, repeats")?;
+    let (of, key) = found
+        .next()
+        .ok_or("a feature is one of list, in, nth, first, below, at, last, every, chars, repeats, again")?;
     let otherwise = otherwise.map(|other| feature(*other, names)).transpose()?.map(Box::new);
     Ok(Feature { of, key, below: bound, from, turns, named, otherwise })
 }

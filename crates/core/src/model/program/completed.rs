@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value as Json};
 
-use super::Program;
+use super::{Condition, Program};
 use crate::model::config::TEXT_PARTS;
 
 /// The part of a config that is its tower's.
@@ -14,7 +14,15 @@ const TOWER: &str = "vision_config";
 
 /// The config with the keys that the class of `program` adds; those of its text part and of its tower too.
 pub(super) fn completed<'a>(program: &Program, fields: &'a Map<String, Json>) -> Cow<'a, Map<String, Json>> {
-    completed_as(&program.model_type, (&program.aliases, &program.defaults), fields)
+    let mut made = completed_as(&program.model_type, (&program.aliases, &program.defaults), fields);
+    // A program that was recorded from a config without a key is for configs without.
+    let is_none = |condition: &&Condition| condition.is.as_ref().and_then(Json::as_u64) == Some(0);
+    for condition in program.when.iter().filter(is_none) {
+        if !says(fields, &condition.key) && made.contains_key(&condition.key) {
+            made.to_mut().remove(&condition.key);
+        }
+    }
+    made
 }
 
 /// The same for a class, with other names of its keys and what it takes keys to be.
@@ -100,6 +108,13 @@ impl Keys<'_> {
     fn number(&self, key: &str) -> Option<u64> {
         let said = self.said.get(key).filter(|value| !value.is_null());
         said.or_else(|| self.defaults.get(key))?.as_u64()
+    }
+
+    /// Half of what the config says, where it lists attention and MLP of a layer one by one.
+    fn half_of_blocks(&self, key: &str) -> Option<Json> {
+        let blocks = self.said.get("layer_types")?.as_array()?;
+        let is_listed = blocks.iter().any(|block| block == "mlp");
+        Some((self.said.get(key).filter(|_| is_listed)?.as_u64()? / 2).into())
     }
 
     fn layers(&self) -> Option<u64> {
@@ -315,6 +330,15 @@ static RULES: &[Rule] = &[
     rule(&["muse_glimmer_vision"], "layer_types", |keys| {
         keys.each(|layer, layers| if layer % 4 == 3 || layer + 1 == layers { FULL } else { "window_attention" })
     }),
+    // Files list attention and MLP as blocks of their own: two of them are one layer (transformers 5.24 dory/configuration_dory.py).
+    renamed(&["dory"], "num_hidden_layers", |keys| keys.half_of_blocks("num_hidden_layers")),
+    renamed(&["dory"], "n_input_layers", |keys| keys.half_of_blocks("n_input_layers")),
+    renamed(&["dory"], "n_output_layers", |keys| keys.half_of_blocks("n_output_layers")),
+    renamed(&["dory"], "layer_types", |keys| {
+        keys.half_of_blocks("num_hidden_layers")?;
+        Some(Json::Array(keys.said.get("layer_types")?.as_array()?.iter().step_by(2).cloned().collect()))
+    }),
+    rule(&["dory"], "layer_types", |keys| keys.full_every(4)),
     rule(&["qwen3_next", "qwen3_5_text", "qwen3_5_moe_text"], "layer_types", |keys| {
         let nth = keys.number("full_attention_interval").unwrap_or(4).max(1);
         keys.each(|layer, _| if (layer + 1).is_multiple_of(nth) { FULL } else { LINEAR })

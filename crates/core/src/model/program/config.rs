@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json};
 
 use super::expression::Expression;
-use super::{Feature, FeatureOf, Program, Stack};
+use super::{Feature, FeatureOf, Loops, Program, Stack};
 use crate::model::ModelPart;
 use crate::model::config::{Assumptions, ConfigError, TEXT_PARTS};
 
@@ -267,10 +267,56 @@ impl<'a> Figures<'a> {
                 Some(count) => self.count(count)?,
             };
             for layer in 0..count {
-                blocks.push((self.block(stack, layer)?, stack.part));
+                blocks.push((self.block(stack, layer, false)?, stack.part));
             }
         }
         Ok(blocks)
+    }
+
+    /// Every call of a layer in order, as its number among all layers and the block that runs then, where some are called again;
+    /// nothing where each is called once.
+    pub(super) fn calls(&self) -> Found<Vec<(usize, usize)>> {
+        let (mut calls, mut before) = (Vec::new(), 0);
+        for stack in &self.program.stacks {
+            let count = match &stack.count {
+                None => self.layers()?,
+                Some(count) => self.count(count)?,
+            };
+            let (from, to, times) = match &stack.loops {
+                Some(loops) => self.looped(loops, count)?,
+                None => (0, 0, 1),
+            };
+            let once = |layers: std::ops::Range<usize>, again: bool| layers.map(move |layer| (layer, again));
+            let looped = (0..times).flat_map(|pass| once(from..to, pass > 0));
+            for (layer, again) in once(0..from, false).chain(looped).chain(once(to..count, false)) {
+                calls.push((before + layer, self.block(stack, layer, again)?));
+            }
+            before += count;
+        }
+        if calls.len() == before {
+            calls.clear();
+        }
+        Ok(calls)
+    }
+
+    /// The first layer that runs again, the one behind the last, and how often they run, of a stack with `count` layers.
+    fn looped(&self, loops: &Loops, count: usize) -> Found<(usize, usize, usize)> {
+        let missing =
+            || ConfigError::new("num_hidden_layers", "does not say which layers run again: add the keys that do");
+        let whole = |expression: &Expression| {
+            let found = self.expression(expression, None, 0)?.ok_or_else(missing)?;
+            let is_whole = (0.0..=MOST_LAYERS).contains(&found) && found.fract() == 0.0;
+            if is_whole { Ok(found as usize) } else { Err(missing()) }
+        };
+        let (from, to, times) = (whole(&loops.from)?, whole(&loops.to)?, whole(&loops.times)?);
+        let calls = to.saturating_sub(from).saturating_mul(times);
+        if from > to || to > count || times == 0 || calls as f64 > MOST_LAYERS {
+            return Err(ConfigError::new(
+                "num_hidden_layers",
+                format!("layers {from} to {to} of {count} cannot run {times} times: check the keys that say so"),
+            ));
+        }
+        Ok((from, to, times))
     }
 
     /// The same of all stacks but the text's.
@@ -278,7 +324,7 @@ impl<'a> Figures<'a> {
         let mut blocks = Vec::new();
         for (stack, count) in self.program.stacks.iter().filter_map(|stack| Some((stack, stack.count.as_ref()?))) {
             for layer in 0..self.count(count)? {
-                blocks.push((self.block(stack, layer)?, stack.part));
+                blocks.push((self.block(stack, layer, false)?, stack.part));
             }
         }
         Ok(blocks)
@@ -296,8 +342,12 @@ impl<'a> Figures<'a> {
         whole.map(|count| count as usize).ok_or_else(why)
     }
 
-    fn block(&self, stack: &Stack, layer: usize) -> Found<usize> {
-        let values = stack.features.iter().map(|feature| self.feature(feature, layer));
+    /// The block of a layer, the first time that it runs or `again`.
+    fn block(&self, stack: &Stack, layer: usize, again: bool) -> Found<usize> {
+        let values = stack.features.iter().map(|feature| match feature.of {
+            FeatureOf::Again => Ok(again.to_string()),
+            _ => self.feature(feature, layer),
+        });
         let kind = values.collect::<Found<Vec<String>>>()?.join("|");
         stack.kinds.get(&kind).copied().ok_or_else(|| {
             let key = stack.features.first().map_or("model_type", |feature| feature.key.as_str());
@@ -337,6 +387,8 @@ impl<'a> Figures<'a> {
         };
         Ok(match feature.of {
             FeatureOf::List => at(layer)?,
+            // Each call says it.
+            FeatureOf::Again => false.to_string(),
             FeatureOf::Repeats => at(layer % list()?.len().max(1))?,
             FeatureOf::In(offset) => {
                 list()?.iter().any(|value| value.as_i64() == Some(layer as i64 + offset)).to_string()

@@ -27,6 +27,7 @@ pub(super) struct Program {
     pub(super) unread: Vec<usize>,
     pub(super) features: Vec<Feature>,
     pub(super) kinds: BTreeMap<String, usize>,
+    pub(super) loops: Option<Loops>,
     /// Stacks of layers, where there is more than one.
     pub(super) stacks: Vec<Stack>,
     /// What a batch has beside token ids: shape and dtype.
@@ -58,6 +59,14 @@ pub(super) struct Stack {
     pub(super) checkpoints: Option<bool>,
     pub(super) features: Vec<Feature>,
     pub(super) kinds: BTreeMap<String, usize>,
+    pub(super) loops: Option<Loops>,
+}
+
+/// Layers that run again, from one number to the one before another, so many times in all: expressions in the config's keys.
+pub(super) struct Loops {
+    pub(super) from: String,
+    pub(super) to: String,
+    pub(super) times: String,
 }
 
 pub(super) struct Condition {
@@ -70,6 +79,8 @@ pub(super) struct Head {
     pub(super) name: String,
     pub(super) bias: Stated,
     pub(super) bias_of: Option<String>,
+    /// The parameter with a factor for each logit.
+    pub(super) gain: Option<String>,
     pub(super) softcaps: Stated,
     pub(super) scales: bool,
     pub(super) upcasts: bool,
@@ -109,6 +120,8 @@ pub(super) struct Feature {
     pub(super) nth: Option<String>,
     pub(super) first: Option<String>,
     pub(super) repeats: Option<String>,
+    /// Whether the layer has run before; the value says nothing.
+    pub(super) again: Option<bool>,
     pub(super) turns: Option<String>,
     pub(super) names: BTreeMap<String, String>,
     pub(super) otherwise: Option<Box<Feature>>,
@@ -204,6 +217,7 @@ impl FromJson for Program {
             unread: members.or_default("unread")?,
             features: members.or_default("features")?,
             kinds: members.or_default("kinds")?,
+            loops: members.optional("loops")?,
             stacks: members.or_default("stacks")?,
             inputs: members.or_default("inputs")?,
             packs: members.or_default("packs")?,
@@ -230,7 +244,15 @@ impl FromJson for Stack {
             checkpoints: members.optional("checkpoints")?,
             features: members.or_default("features")?,
             kinds: members.required("kinds")?,
+            loops: members.optional("loops")?,
         })
+    }
+}
+
+impl FromJson for Loops {
+    fn from_json(value: Value) -> Result<Self, Fault> {
+        let mut members = Members::of(value)?;
+        Ok(Self { from: members.required("from")?, to: members.required("to")?, times: members.required("times")? })
     }
 }
 
@@ -248,6 +270,7 @@ impl FromJson for Head {
             name: members.required("name")?,
             bias: members.or_default("bias")?,
             bias_of: members.optional("bias_of")?,
+            gain: members.optional("gain")?,
             softcaps: members.or_default("softcaps")?,
             scales: members.or_default("scales")?,
             upcasts: members.or_default("upcasts")?,
@@ -278,6 +301,7 @@ impl FromJson for Feature {
             nth: members.optional("nth")?,
             first: members.optional("first")?,
             repeats: members.optional("repeats")?,
+            again: members.optional("again")?,
             turns: members.optional("turns")?,
             names: members.or_default("names")?,
             otherwise: members.optional("else")?,

@@ -143,6 +143,19 @@ struct Stack {
     checkpoints: bool,
     features: Vec<Feature>,
     kinds: BTreeMap<String, usize>,
+    /// Which of them run again.
+    loops: Option<Loops>,
+}
+
+/// Layers of a stack that run more than once, one after the other each time (Dory's recurrent section).
+#[derive(Debug, Clone, PartialEq)]
+struct Loops {
+    /// Number of the first.
+    from: Expression,
+    /// Number of the one behind the last.
+    to: Expression,
+    /// How often in all.
+    times: Expression,
 }
 
 /// A tensor of the batch.
@@ -161,6 +174,8 @@ struct Head {
     bias: Stated,
     /// The module whose parameter the bias is where the head is the token embedding; where it is not, that is a parameter that nothing reads.
     bias_of: Option<String>,
+    /// The parameter of its module with a factor for each fp32 logit (Dory's `logit_scale`).
+    gain: Option<String>,
     /// Whether logits go through tanh.
     softcaps: Stated,
     scales: bool,
@@ -249,6 +264,8 @@ enum FeatureOf {
     Chars,
     /// The i-th value of a list that begins anew behind its last.
     Repeats,
+    /// Whether the layer has run before.
+    Again,
 }
 
 /// Something that must be so in a config.

@@ -85,6 +85,12 @@ pub(in crate::model) fn read(
     let values = figures.values()?;
     sound::check_heads(&figures, &values)?;
     let blocks = figures.blocks()?;
+    let calls = figures.calls()?;
+    let of = |block: usize| program.layers.get(block).map(|code| &code.modules);
+    if calls.iter().any(|(layer, block)| blocks.get(*layer).is_none_or(|(first, _)| of(*first) != of(*block))) {
+        let why = "has layers that have other modules when they run again: record the model anew";
+        return Err(ConfigError::new("model_type", why));
+    }
     let mut runs: Vec<(usize, ModelPart, u64)> = Vec::new();
     for (block, part) in &blocks {
         match runs.last_mut() {
@@ -96,6 +102,7 @@ pub(in crate::model) fn read(
         program: Arc::clone(program),
         values,
         blocks: runs.iter().map(|(block, ..)| *block).collect(),
+        calls,
         without: without(program, &figures),
         undropped: undropped(program, &figures)?,
     };
@@ -142,6 +149,10 @@ pub(in crate::model) fn read(
         let name = program.head.bias_of.as_ref().unwrap_or(&program.head.name).clone();
         Module { name, role, kind, part: ModelPart::LanguageModel }
     };
+    let gain = program.head.gain.as_ref().map(|name| {
+        let kind = ModuleKind::Tensors { shapes: vec![(name.clone(), vec![outputs])] };
+        Module { name: program.head.name.clone(), role: Role::HeadGain, kind, part: ModelPart::LanguageModel }
+    });
     let unread = || program.head.bias_of.is_some().then(|| bias(Role::Other));
     // A decoder may read images without causality in some layers, and what stands behind a tower in all (PaliGemma's prefix).
     let own = program.stacks.last().map(|stack| &stack.kinds);
@@ -179,9 +190,9 @@ pub(in crate::model) fn read(
         layers,
         final_modules: outside(&facts, &program.after.modules, false),
         head: match (ties, has_bias) {
-            (false, _) => head().into_iter().chain(unread()).collect(),
-            (true, true) => vec![bias(Role::Head)],
-            (true, false) => Vec::new(),
+            (false, _) => head().into_iter().chain(gain).chain(unread()).collect(),
+            (true, true) => std::iter::once(bias(Role::Head)).chain(gain).collect(),
+            (true, false) => gain.into_iter().collect(),
         },
         final_logit_softcapping: match &program.head.softcaps {
             Stated::Always(always) => *always,
@@ -254,6 +265,7 @@ fn beside_text(programs: &[Arc<Program>], fields: &Map<String, Json>) -> Result<
             program: Arc::clone(program),
             values: figures.known_values()?,
             blocks: Vec::new(),
+            calls: Vec::new(),
             without: without(program, &figures),
             undropped: undropped(program, &figures)?,
         };

@@ -70,6 +70,8 @@ pub struct Recorded {
     pub(super) values: Vec<Option<f64>>,
     /// The block of each run of the model's layers.
     pub(super) blocks: Vec<usize>,
+    /// Every call of a layer in order: its number among all layers, and the block that runs then. Empty: each is called once.
+    pub(super) calls: Vec<(usize, usize)>,
     /// Keys that give parameters and are not set.
     pub(super) without: Vec<String>,
     /// Keys of rates of dropout that are none.
@@ -87,6 +89,7 @@ impl PartialEq for Recorded {
         let same = Arc::ptr_eq(&self.program, &other.program);
         same && self.values == other.values
             && self.blocks == other.blocks
+            && self.calls == other.calls
             && self.without == other.without
             && self.undropped == other.undropped
     }
@@ -106,6 +109,11 @@ impl Recorded {
     /// Whether dropout of the rate under `key` runs in training; recordings of older files say no key, and ran with one.
     pub(crate) fn drops_out(&self, key: Option<&String>) -> bool {
         key.is_none_or(|key| !self.undropped.contains(key))
+    }
+
+    /// Every call of a layer in order, as its number among all layers and the block that runs then; empty where each is called once.
+    pub(crate) fn calls(&self) -> &[(usize, usize)] {
+        &self.calls
     }
 
     /// What runs of layers give each other beside the residual stream.
