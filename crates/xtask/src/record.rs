@@ -49,12 +49,17 @@ pub(crate) fn record(model_types: &[&str], newest: bool) -> Result<()> {
 /// Leaves as they were those of the files `changed` that a newer release of transformers does not change, and the recorder alone does,
 /// which has learned more since they were recorded: found by recording them with the release that programs are of, too.
 fn of_release_alone(root: &Path, (before, now): (&Path, &Path), changed: &[String]) -> Result<()> {
+    // A class that is new in the newer release the other does not have.
+    let changed: Vec<&String> = changed.iter().filter(|name| before.join(name).exists()).collect();
     let model_types: Vec<&str> = changed.iter().filter_map(|name| name.strip_suffix(".json")).collect();
+    if model_types.is_empty() {
+        return Ok(());
+    }
     println!("with the release that programs are recorded with:");
     families(&python(false)?, root, now, &model_types)?;
-    for (name, model_type) in changed.iter().zip(model_types) {
+    for (name, model_type) in changed.into_iter().zip(model_types) {
         let text = |folder: &Path| fs::read_to_string(folder.join(name)).map_err(failed("read", &folder.join(name)));
-        if before.join(name).exists() && releases(&text(now)?).is_subset(&releases(&text(before)?)) {
+        if releases(&text(now)?).is_subset(&releases(&text(before)?)) {
             fs::copy(before.join(name), now.join(name)).map_err(failed("copied", &before.join(name)))?;
             println!(
                 "{model_type}: the newer release changes nothing, and the file stays; recorded today it is another program \

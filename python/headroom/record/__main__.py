@@ -13,7 +13,7 @@ import traceback
 
 import torch
 
-from . import folders, own, own_files, packages
+from . import folders, own, own_files
 from .blocks_data import Unrecordable
 from .dimensions import Unexplained
 from .program import is_stacked, record
@@ -29,8 +29,6 @@ def main():
     # A recording may take minutes: where it goes is tried before.
     if given.out and (os.path.isdir(given.out) or not os.path.isdir(os.path.dirname(os.path.abspath(given.out)))):
         parser.error(f"--out {given.out}: name a file in a folder that is there")
-    # Before any class is imported: transformers looks for packages with kernels then.
-    packages.hide()
     try:
         config = own_files.read(given.model, given.config) if own_files.is_own(given.model) else read(given.model)
         program = record(config, note=lambda text: print(text, file=sys.stderr))

@@ -187,3 +187,7 @@ def with_its_own(function):
         return function(*arguments, **{key: value for key, value in keywords.items() if key in known})
 
     return call
+
+
+# Before any class is imported, whichever way a recording begins: transformers looks for packages then.
+hide()
