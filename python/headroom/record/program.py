@@ -22,6 +22,9 @@ from .templates import Templates
 BATCH = 2
 # Classes with images that are recorded with fused attention alone: of so many kinds that a file with both would be too large.
 FUSED_ALONE = ("gemma4",)
+# Classes that are recorded without causal-conv1d: with its ways their files would be too large. Where it is installed, the convolution counts
+# as PyTorch's.
+WITHOUT_CONVOLUTION = ("qwen3_5_moe",)
 # Tokens where a class loops over them, and of the recordings that tell whether it does.
 FEW_TOKENS, PROBES = 16, (8, 12)
 # Why a class refuses PyTorch's kernels: its scores go through tanh.
@@ -312,7 +315,8 @@ class Recorder:
         """Ways in which the class runs where packages with kernels for it are installed."""
         if self.is_own:
             return []
-        return packages.ways_of(build(copy.deepcopy(self.config), MODES[self.attentions[0]][0], self.class_name))
+        ways = packages.ways_of(build(copy.deepcopy(self.config), MODES[self.attentions[0]][0], self.class_name))
+        return [way for way in ways if "conv" not in way or self.config.model_type not in WITHOUT_CONVOLUTION]
 
     def kinds(self, recording):
         """One layer of each kind, and of which kind each layer is."""
@@ -498,12 +502,16 @@ class Recorder:
             counts = counts + ([by_number(self.whole, of_layer)[2]] if self.by_number else [])
             keys |= {condition["key"] for condition in counts}
         others, of_others = ([], {}) if self.is_own else guard.conditions(self.config, self.class_name, read | set(names) | keys)
+        # What tells kinds apart by not being there has no default.
+        defaults = {**self.defaults((read | set(names) | keys) - {one["key"] for one in of_kind}, sizes), **of_others}
+        derived = derived_of(self.config, read | set(names) if sources.has_source(self.config) else read)
         # In an order in which files of several programs compress well.
         return {
             "model_type": model_type,
             "class": type(model).__name__,
             **aliases_of(self.config, read | set(names) | keys | {condition["key"] for condition in others}),
-            "derived": derived_of(self.config, read | set(names) if sources.has_source(self.config) else read),
+            # A number is what the class takes a key to be, which is said once.
+            "derived": {key: text for key, text in derived.items() if str(defaults.get(key)) != text},
             "when": [{"key": key, "is": value} for key, value in sorted(self.structural.items())] + counts + others,
             **({"holds": True} if main["holds"] else {}),
             **({"sdpa": False} if getattr(type(model), "lacks_sdpa", False) else {}),
@@ -511,8 +519,7 @@ class Recorder:
             **({"packs": vision.packs(self.config)} if vision.has_images(self.config) else {}),
             **(sources.facts(model) if sources.has_source(self.config) else {}),
             **adapters.facts(model_type),
-            # What tells kinds apart by not being there has no default.
-            "config": {**self.defaults((read | set(names) | keys) - {one["key"] for one in of_kind}, sizes), **of_others},
+            "config": defaults,
             "versions": {"transformers": transformers.__version__, "torch": torch.__version__.split("+")[0]},
             "head": head,
             **({"inputs": main["inputs"]} if is_stacked(self.config) else {}),
