@@ -63,7 +63,7 @@ def candidates(config, count=None):
         if isinstance(value_of(config, name, None), (list, tuple)):
             values[name] = list(value_of(config, name))
     # What the class goes by, where files count otherwise (Dory's each half of a layer).
-    values |= {key: getattr(config, key) for key, value in values.items() if type(value) is int and type(getattr(config, key, None)) is int}
+    values |= {key: own for key, value in values.items() if type(value) is int and type(own := value_of(config, key, None)) is int}
     of_a_stack = count is not None
     count = count or layers_in(config)
     found = []

@@ -69,9 +69,9 @@ def expressions(config, order):
     of_config = span(order(config), count)
     if of_config is None:
         raise Unrecordable("layers run again in an order that is not known: some of them, one after the other, so many times")
-    keys = {key: value for key, value in config.to_dict().items() if type(value) is int and not key.endswith("_id") and hasattr(config, key)}
     # Files may say more than the class goes by (Dory's counts each half of a layer).
-    values = {key: getattr(config, key) for key in keys if type(getattr(config, key)) is int}
+    said = [key for key, value in config.to_dict().items() if type(value) is int and not key.endswith("_id")]
+    values = {key: own for key in said if type(own := variants.value_of(config, key)) is int}
     likely = sorted(values, key=lambda key: (not any(part in key for part in ("loop", "recur", "repeat", "layer", "pass", "start", "end")), key))
     layers = variants.layers_key(config)
     texts = [(key, values[key]) for key in likely] + [(f"{layers} - {key}", count - values[key]) for key in likely if key != layers]

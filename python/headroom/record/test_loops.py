@@ -6,7 +6,7 @@ import unittest
 import torch
 from torch import nn
 
-from . import head, loops, own_files
+from . import families, features, head, loops, own_files
 from .blocks_data import Unrecordable
 from .model import Called, distinct, layers_of, prepare
 from .program import record
@@ -66,6 +66,11 @@ class TestLoops(unittest.TestCase):
         name, layers = layers_of(config.made().module)
         self.assertIsInstance(layers, Called)
         self.assertEqual((name, len(layers), len(distinct([(name, layers)]))), ("layers", 14, 6))
+
+    def test_a_key_of_each_layer_by_itself_is_no_feature(self):
+        # Reading it of the whole config raises an error of its own (transformers configuration_utils.py).
+        for config in families.configs_of("gemma4_text"):
+            self.assertNotIn("head_dim", str(features.candidates(config)))
 
     def test_a_head_may_have_a_factor_for_each_logit(self):
         module = nn.Linear(8, 32, bias=False, device="meta")
