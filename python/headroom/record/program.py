@@ -92,15 +92,13 @@ class Recorder:
         text = config.text_config if vision.has_images(config) else config
 
         def order(part):
-            whole = part
+            whole = copy.deepcopy(config) if text is not config else part
             if text is not config:
-                whole = copy.deepcopy(config)
                 whole.text_config = part
             decoder = decoder_of(built(whole))
             name, listed = layers_of(decoder)
-            if isinstance(listed, Called):
-                return listed.order or []
-            return loops.called(decoder, [(name, listed)])[name]
+            # ALBERT's one layer has no order of its own: each call is a layer.
+            return (listed.order or []) if isinstance(listed, Called) else loops.called(decoder, [(name, listed)])[name]
 
         try:
             found = order(text)
