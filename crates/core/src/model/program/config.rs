@@ -311,10 +311,8 @@ impl<'a> Figures<'a> {
         let (from, to, times) = (whole(&loops.from)?, whole(&loops.to)?, whole(&loops.times)?);
         let calls = to.saturating_sub(from).saturating_mul(times);
         if from > to || to > count || times == 0 || calls as f64 > MOST_LAYERS {
-            return Err(ConfigError::new(
-                "num_hidden_layers",
-                format!("layers {from} to {to} of {count} cannot run {times} times: check the keys that say so"),
-            ));
+            let why = "does not go with the keys that say which layers run again, and how often: check those";
+            return Err(ConfigError::new("num_hidden_layers", why));
         }
         Ok((from, to, times))
     }
