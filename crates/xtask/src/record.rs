@@ -25,7 +25,7 @@ const RECORDER: Environment = Environment {
 const UNCOMPILED: [&str; 2] = ["causal-conv1d==1.7.0", "mamba-ssm==2.3.2.post1"];
 
 /// Classes that `--check` records where none is named: a minute at most each.
-const CHECKED: [&str; 3] = ["bert", "distilbert", "falcon_h1"];
+const CHECKED: [&str; 4] = ["bert", "distilbert", "falcon_h1", "qwen3_vl_moe"];
 
 /// Records `model_types`, or every class with a causal language model, into `static/programs`, and prints what changed, in bytes too.
 pub(crate) fn record(model_types: &[&str], newest: bool) -> Result<()> {

@@ -49,6 +49,11 @@ def routes(config, tokens, within):
     _routing = Routing(tokens, found[1], found[0], within) if None not in found else None
 
 
+def is_within():
+    """Whether a layer of a mixture runs, whose masks choose its experts' tokens."""
+    return _routing is not None and _routing.within()
+
+
 def prepare():
     """Gives `nonzero` a size, and has masks read through it, as a GPU does (aten/src/ATen/native/IndexingUtils.h `expandTensors`). Once for a process."""
     own = torch.library.Library("aten", "IMPL", "Meta")

@@ -115,6 +115,8 @@ def candidates(config, count=None):
         found.extend({"at": f"{key} - 1"} for key in ("depth", "num_hidden_layers") if values.get(key) == count)
     else:
         found.extend({"first": str(first)} for first in (1, 2))
+        # The last layer of each kind may leave something for later ones, whether there are any or not (Gemma 4 as of transformers 5.24).
+        found.extend({"last": f["list"], "below": layers_key(config)} for f in list(found) if "list" in f)
     return found
 
 
@@ -171,7 +173,8 @@ def with_alternatives(config, feature, said):
         return {**chain, "else": published}
     others = []
     for other in candidates(config):
-        if other == feature:
+        # Which layer is a kind's last hangs on a list, too.
+        if other == feature or "last" in other and other["below"] == layers_key(config):
             continue
         forward, back = {}, {}
         for i, value in enumerate(values):

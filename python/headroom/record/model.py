@@ -50,9 +50,10 @@ def prepare():
     of_bool, of_item = torch.Tensor.__bool__, torch.Tensor.item
     torch.Tensor.__bool__ = lambda t: True if t.device.type == "meta" else of_bool(t)
     torch.Tensor.item = lambda t: 1 if t.device.type == "meta" else of_item(t)
+    # Masks of experts are read below those of images, which know their tokens, and those that a number fills.
+    chosen.prepare()
     vision.prepare()
     kernels.prepare()
-    chosen.prepare()
 
 
 def build(config, attention, class_name=None, dtype=torch.bfloat16):

@@ -10,7 +10,7 @@ import unittest
 import torch
 from torch import nn
 
-from . import chosen
+from . import chosen, vision
 from .blocks_data import Unrecordable
 from .dimensions import Explainer
 from .folders import config_of, named_in
@@ -161,6 +161,15 @@ class TestFolders(unittest.TestCase):
         x[mask] = torch.empty(32, 8, device="meta")
         chosen.routes(Said(), 64, lambda: True)
         self.assertEqual(x[mask].shape, (64, 8))
+
+    def test_masks_of_images_are_none_of_a_mixture(self):
+        x, mask = torch.empty(2, 16, 8, device="meta"), torch.empty(2, 16, device="meta", dtype=torch.bool)
+        before = vision._tokens[0], vision._selected[0]
+        self.addCleanup(lambda: (vision._tokens.__setitem__(0, before[0]), vision._selected.__setitem__(0, before[1])))
+        vision._tokens[0], vision._selected[0] = (2, 16), 6
+        # All images have so many tokens, to which some layers add features (Qwen3-VL's).
+        self.assertEqual(x[mask].shape, (6, 8))
+        x[mask] = x[mask] + torch.empty(6, 8, device="meta")
 
     def test_rows_of_an_expert_are_rounded_up(self):
         settings = [{"b": b, "s": s, "top_k": k, "num_experts": 6} for b, s, k in ((2, 16, 2), (3, 16, 2), (2, 32, 2), (2, 16, 3))]

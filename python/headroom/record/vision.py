@@ -10,6 +10,8 @@ import sys
 
 import torch
 
+from . import chosen
+
 # The trace that runs, if one does: what has to be recorded as one operator asks it.
 current = lambda: None
 
@@ -292,6 +294,9 @@ def with_places(index):
     """An index by masks as CUDA takes it: by the places that are true."""
     parts = index if isinstance(index, tuple) else (index,)
     if not any(isinstance(part, torch.Tensor) and part.dtype == torch.bool and part.device.type == "meta" for part in parts):
+        return index
+    if not _tokens[0] or chosen.is_within():
+        # Of a text alone, or of a mixture's tokens.
         return index
     found = []
     for part in parts:
