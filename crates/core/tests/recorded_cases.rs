@@ -49,6 +49,7 @@ const OPEN: &[(&str, f64, &str)] = &[
         "9 MB over, which blocks as they are cut hold: the permuted gradient of the bias is copied before the table's (Embedding.cu), not counted",
     ),
     ("flan-t5-base-full-autocast-b2-s512-t128", 0.0013, "6 MB over: the same"),
+    ("gemma4-26b_vl-lora-all", 0.0021, "52 MB under: not found"),
     ("glm_ocr-full", 0.0013, "11 MB over: not found"),
     ("glm_ocr-text-only", 0.002, "12 MB under: not found"),
     ("gpt_neo-full", 0.004, "6 MB under: not found"),

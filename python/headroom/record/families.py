@@ -48,6 +48,20 @@ GEMMA4_LARGE = {
 }
 GEMMA4_SOUND = {"model_type": "gemma4_audio"}
 GEMMA4_EXPERTS = {"enable_moe_block": True, "num_experts": 128, "top_k_experts": 8, "moe_intermediate_size": 704}
+
+
+def gemma4(text, tower, audio):
+    """A config with images. Fewer key and value heads of the tower than query heads tell the two apart."""
+    return {
+        "text_config": {"model_type": "gemma4_text", **text},
+        "vision_config": {"model_type": "gemma4_vision", "num_key_value_heads": 4, **tower},
+        "audio_config": audio,
+    }
+
+
+# Files beside that of a class, for configs of a kind with which it would be too large (crates/core/src/model/classes.rs `file_of`), and
+# whose they are.
+FILES_BESIDE = {"gemma4_moe": "gemma4"}
 LLAMA4_TOWER = {
     "model_type": "llama4_vision_model", "hidden_size": 1408, "vision_output_dim": 4096, "projector_input_dim": 4096, "projector_output_dim": 4096,
     "image_size": 336,
@@ -108,20 +122,15 @@ CONFIGS = {
     # The class's own, and 12B.
     "gemma4_unified_text": [{}, {key: value for key, value in GEMMA4_LARGE.items() if key != "hidden_size_per_layer_input"}],
     # E2B, whose layers that share have twice the width, and E4B, with linear layers of the tower that clip as their checkpoints have them,
-    # and E2B without; 31B (26B-A4B's mixtures would be a file of more than 6 kB). Fewer key and value heads than query heads tell the two apart.
+    # and E2B without; 31B.
     "gemma4": [
-        {
-            "text_config": {"model_type": "gemma4_text", **text},
-            "vision_config": {"model_type": "gemma4_vision", "num_key_value_heads": 4, **tower},
-            "audio_config": audio,
-        }
-        for text, tower, audio in (
-            ({**GEMMA4_SHARING, "use_double_wide_mlp": True}, {}, GEMMA4_SOUND),
-            (GEMMA4_LARGE, {"standardize": True}, None),
-            ({**GEMMA4_SHARING, "use_double_wide_mlp": True}, {"use_clipped_linears": True}, GEMMA4_SOUND),
-            ({**GEMMA4_SHARING, "use_double_wide_mlp": False}, {"use_clipped_linears": True}, GEMMA4_SOUND),
-        )
+        gemma4({**GEMMA4_SHARING, "use_double_wide_mlp": True}, {}, GEMMA4_SOUND),
+        gemma4(GEMMA4_LARGE, {"standardize": True}, None),
+        gemma4({**GEMMA4_SHARING, "use_double_wide_mlp": True}, {"use_clipped_linears": True}, GEMMA4_SOUND),
+        gemma4({**GEMMA4_SHARING, "use_double_wide_mlp": False}, {"use_clipped_linears": True}, GEMMA4_SOUND),
     ],
+    # 26B-A4B.
+    "gemma4_moe": gemma4({**GEMMA4_LARGE, **GEMMA4_EXPERTS}, {"standardize": True}, None),
     "bamba": {"num_hidden_layers": 4, "attn_layer_indices": [2]},
     # DeepSeek-V2, which chooses groups of experts first, and V2-Lite, whose queries have no latent vector; and the class's own choice with
     # one: the defaults say no number of experts for a token.
@@ -392,7 +401,7 @@ def image_model_types():
         except Exception:
             return False
 
-    return sorted(name for name in names if has_tower(name))
+    return sorted({name for name in names if has_tower(name)} | set(FILES_BESIDE))
 
 
 def configs_of(model_type):
@@ -403,13 +412,14 @@ def configs_of(model_type):
 
     remote.register()
     said = CONFIGS.get(model_type, {})
-    configs = [CONFIG_MAPPING[model_type](**one) for one in (said if isinstance(said, list) else [said])]
+    kind = CONFIG_MAPPING[FILES_BESIDE.get(model_type, model_type)]
+    configs = [kind(**one) for one in (said if isinstance(said, list) else [said])]
     return [config if is_stacked(config) else grouped(with_head_width(config.get_text_config())) for config in configs]
 
 
-def program_of(configs, note):
-    """The program of a class, or a list where its configs are of several kinds."""
-    first, *others = (record(config, class_name=CLASSES.get(config.model_type), note=note) for config in configs)
+def program_of(configs, note, name=None):
+    """The program of a class, or a list where its configs are of several kinds; `name`: of a file beside the class's."""
+    first, *others = (record(config, name, CLASSES.get(config.model_type), note) for config in configs)
     for other in others:
         first = joined(first, other)
     return first
@@ -529,8 +539,9 @@ def recording_of(name):
     recorded = Recorded()
     try:
         configs = configs_of(name)
-        recorded.recording = written(program_of(configs, note=recorded.notes.append))
-        recorded.model_type = configs[0].model_type
+        beside = name if name in FILES_BESIDE else None
+        recorded.recording = written(program_of(configs, recorded.notes.append, beside))
+        recorded.model_type = beside or configs[0].model_type
     except Exception as error:
         recorded.failure = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0][:160]}"
         if os.environ.get("HEADROOM_TRACEBACK"):

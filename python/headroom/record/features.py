@@ -75,7 +75,7 @@ def candidates(config, count=None):
             found.append({"list": key})
         elif isinstance(value, (list, tuple)) and value and all(isinstance(v, int) and not isinstance(v, bool) for v in value):
             found.append({"in": key})
-        elif isinstance(value, (list, tuple)) and 1 < len(set(value)) <= len(value) < count and all(isinstance(v, str) for v in value) and any(part in key for part in ("type", *OF_LAYERS)):
+        elif isinstance(value, (list, tuple)) and all(isinstance(v, str) for v in value) and 1 < len(set(value)) <= len(value) < count and any(part in key for part in ("type", *OF_LAYERS)):
             found.append({"repeats": key})
         elif isinstance(value, str) and len(value) == count and "pattern" in key:
             found.append({"chars": key})

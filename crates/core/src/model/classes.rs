@@ -1,5 +1,7 @@
 //! What is known of classes of transformers by their `model_type` alone. What their code does is recorded (`program`).
 
+use serde_json::{Map, Value as Json};
+
 /// Classes whose steps were compared with PyTorch's allocator, in order.
 const MEASURED: &[&str] = &[
     "afmoe",
@@ -214,6 +216,13 @@ pub(super) fn model_type_of(architecture: &str) -> Option<&'static str> {
         .iter()
         .find_map(|suffix| architecture.strip_suffix(suffix))?;
     MEASURED.iter().copied().find(|name| plain(name) == plain(class))
+}
+
+/// The file that the programs of a class with images lie in, by its `model_type` and its config: Gemma 4's mixture has one of its own,
+/// as one for all kinds would be too large.
+pub(super) fn file_of<'a>(model_type: &'a str, fields: &Map<String, Json>) -> &'a str {
+    let mixes = || fields.get("text_config")?.get("enable_moe_block")?.as_bool();
+    if model_type == "gemma4" && mixes() == Some(true) { "gemma4_moe" } else { model_type }
 }
 
 /// The class of a multimodal model's text part, where the part does not say it itself.

@@ -76,7 +76,7 @@ fn read(
     // The tower's own program, and what it says of parts that no batch runs.
     let (mut idle, mut ties) = (Vec::new(), None);
     for _ in 0..MAX_NESTING {
-        if let Some(tower) = programs.find_tower(model_type) {
+        if let Some(tower) = programs.find_tower(classes::file_of(model_type, part.fields())) {
             if images == Images::Some {
                 break;
             }
@@ -94,7 +94,8 @@ fn read(
         model_type = text.text(&["model_type"])?.unwrap_or_else(|| classes::text_model_type(model_type));
         part = text;
     }
-    let tower = || programs.find_tower(model_type).filter(|_| images == Images::Some);
+    let file = classes::file_of(model_type, part.fields());
+    let tower = || programs.find_tower(file).filter(|_| images == Images::Some);
     if let Some(program) = tower().or_else(|| programs.find(model_type)) {
         // Of a part the whole decides it (transformers 5.23 modeling_utils.py `tie_weights`).
         let ties = if model_type == whole_type { None } else { part.ties()?.or(ties) };

@@ -36,6 +36,9 @@ pub(super) fn model_types(config: &Json) -> Vec<&str> {
             found.push(text);
         }
     }
+    if let (Some(whole), Some(fields)) = (found.first_mut(), config.as_object()) {
+        *whole = classes::file_of(whole, fields);
+    }
     found
 }
 
