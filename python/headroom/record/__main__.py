@@ -20,12 +20,19 @@ from .program import is_stacked, record
 from .written import text_of
 
 
+# The Python that it needs.
+OLDEST = (3, 11)
+
+
 def main():
     parser = argparse.ArgumentParser(prog="python -m headroom.record", description=__doc__)
     parser.add_argument("model")
     parser.add_argument("--out", help="where the program goes; else standard output")
     parser.add_argument("--config", help="of a model of your own: a JSON file in place of the file's own config")
     given = parser.parse_args()
+    if sys.version_info < OLDEST:
+        # It finds out whose dtype a cast takes by the places in the code that Python gives of each call.
+        parser.error(f"Python {sys.version_info.major}.{sys.version_info.minor} is too old: run it with {'.'.join(map(str, OLDEST))} or newer")
     # A recording may take minutes: where it goes is tried before.
     if given.out and (os.path.isdir(given.out) or not os.path.isdir(os.path.dirname(os.path.abspath(given.out)))):
         parser.error(f"--out {given.out}: name a file in a folder that is there")

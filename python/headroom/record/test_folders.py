@@ -1,11 +1,14 @@
 """`python -m unittest headroom.record.test_folders`: code that comes with a config, and kernels that meta composes."""
 
+import contextlib
+import io
 import json
 import os
 import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 import torch
 from torch import nn
@@ -138,6 +141,14 @@ class TestFolders(unittest.TestCase):
                 json.dump({"model_type": "qwen3_5_text"}, file)
             found = subprocess.run([sys.executable, "-c", COMMAND, folder], capture_output=True, text=True, env={**os.environ, "HF_HUB_OFFLINE": "1"})
         self.assertIn("without packages", found.stderr)
+
+    def test_an_older_python_is_told_which_it_needs(self):
+        from . import __main__ as command
+
+        said = io.StringIO()
+        with mock.patch.object(command, "OLDEST", (99, 0)), mock.patch.object(sys, "argv", ["record", "llama"]), contextlib.redirect_stderr(said):
+            self.assertRaises(SystemExit, command.main)
+        self.assertIn("is too old: run it with 99.0 or newer", said.getvalue())
 
     def test_without_auto_map_the_classes_are_found_by_their_names(self):
         named = named_in(*self.folder())
