@@ -228,6 +228,14 @@ fn a_program_that_is_listed_and_not_there_is_asked_for() {
     assert_eq!(text.missing(&flat), Some("qwen2_vl_text"));
     let unsaid = json!({"model_type": "qwen2_vl", "text_config": {"hidden_size": 1536}, "vision_config": {}});
     assert_eq!(text.missing(&unsaid), Some("qwen2_vl_text"));
+    // Of a class whose mixture has a file of its own.
+    let beside = Programs::none().listing(["gemma4", "gemma4_moe", "gemma4_text"].map(str::to_owned));
+    let gemma = |mixes: bool| {
+        json!({"model_type": "gemma4", "vision_config": {},
+               "text_config": {"model_type": "gemma4_text", "enable_moe_block": mixes}})
+    };
+    assert_eq!(beside.missing(&gemma(false)), Some("gemma4"));
+    assert_eq!(beside.missing(&gemma(true)), Some("gemma4_moe"));
     // What stands for a class that nothing knows.
     let guesses = Programs::none().listing(["unknown_mixture".to_owned(), "llama".to_owned()]);
     let mut config = json!({"model_type": "unheard_of", "hidden_size": 1024, "intermediate_size": 2816,
