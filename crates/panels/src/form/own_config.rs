@@ -116,6 +116,10 @@ pub(super) fn act(state: &mut State, verb: &str, about: &str, value: &str) -> bo
         "config-name" => value.clone_into(&mut own.name),
         "config-file" => {
             let (file, text) = value.split_once('\n').unwrap_or_default();
+            if record::is_program(text) {
+                // Dropped on the config's box: the config stays.
+                return act(state, "program-file", about, value);
+            }
             // `config.json` names no model; any other file name does.
             let stem = file.trim_end_matches(".json");
             bring(state, if stem == "config" { "" } else { stem }, text);

@@ -1,7 +1,7 @@
 //! A recorded program of the reader's own, for a class that nothing here knows: the command that makes it, and a box that takes it.
 
 use headroom_core::model::{Program, ProgramError};
-use headroom_core::plan::ModelChoice;
+use headroom_core::plan::{ModelChoice, parse_json};
 use headroom_text::SourceTexts;
 use headroom_view::{Element, el};
 
@@ -45,6 +45,11 @@ fn wanted(state: &State) -> Option<String> {
         let ModelChoice::Config { config, .. } = &state.plan().model else { return None };
         state.plan().programs.unknown(config).map(str::to_owned)
     })
+}
+
+/// Whether a file is a recorded program and no config.
+pub(super) fn is_program(text: &str) -> bool {
+    parse_json(text).is_ok_and(|file| file.get("programs").is_some() && file.get("functions").is_some())
 }
 
 fn too_large() -> ProgramError {

@@ -239,8 +239,10 @@ fn a_class_that_nothing_knows_is_recorded_by_the_reader_and_then_read() {
         reader.does("program-use", "");
         assert!(text_of(reader.seen("program-error").expect("errors have their place")).contains(said), "{given:.40}");
     }
-    reader.does("program-file", &format!("my_moe.json\n{program}"));
+    // On either box: a program that is dropped where configs go takes no config's place.
+    reader.does("config-file", &format!("my_moe.json\n{program}"));
     assert!(reader.seen("program-text").is_none());
+    assert!(!reader.in_box().contains("programs"));
     assert!(reader.form.to_text().contains("Read as my_moe: 4 layers"), "{}", reader.form.to_text());
 }
 
