@@ -190,7 +190,9 @@ class Code:
             dims = {key: self.writer.dim(dim) for key, dim in op["a"].items() if key in OF_ATTENTION and dim is not None}
             said["a"] = {**op["a"], **dims}
         self.shapes += outputs
-        whole = [self.writer.tables.function(said), tensors, given, [self.reference(number, module) for number in op.get("d", [])]]
+        # Within one operator the order of what is freed is nothing to an allocator; the newest first is the smallest file.
+        freed = sorted((self.reference(number, module) for number in op.get("d", [])), key=lambda place: (isinstance(place, str), place))
+        whole = [self.writer.tables.function(said), tensors, given, freed]
         while len(whole) > 1 and not whole[-1]:
             whole.pop()
         return whole
