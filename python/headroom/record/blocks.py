@@ -577,6 +577,8 @@ def attention_attributes(attributes, trace, op):
             said["mask_rows"] = Size(attributes["mask_rows"])
     if attributes.get("bare") and attributes["heads"] != attributes["kv_heads"]:
         said["bare"] = True
+        if attributes.get("grouped"):
+            said["grouped"] = True
     said["token_major"] = attributes["token_major"]
     return said
 

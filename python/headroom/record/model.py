@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from . import chosen, kernels, loops, own, own_functions, packages, sources, variants, vision
+from . import autocast, chosen, kernels, loops, own, own_functions, packages, sources, variants, vision
 from .blocks_data import Unrecordable
 from .masks import make_masks, mask_maker
 from .trace import Trace, without_collection
@@ -54,6 +54,7 @@ def prepare():
     chosen.prepare()
     vision.prepare()
     kernels.prepare()
+    autocast.prepare()
 
 
 def build(config, attention, class_name=None, dtype=torch.bfloat16):

@@ -15,7 +15,7 @@ def as_one_operator(trace_of, operator):
         if any(tensor.dim() != 4 for tensor in (query, key, value)):
             return real(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
         # A mask says itself who sees whom.
-        said = {"window": None, "causal": bool(is_causal) or attn_mask is not None, "dropout": float(dropout_p), "bare": True}
+        said = {"window": None, "causal": bool(is_causal) or attn_mask is not None, "dropout": float(dropout_p), "bare": True, "grouped": enable_gqa}
         out = operator(trace_of(), (query, key, value), (attn_mask, None), said)
         batch, length, heads, width = out.shape
         if batch > 1 and query.stride(2) > query.stride(0):

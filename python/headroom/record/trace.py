@@ -12,6 +12,10 @@ from dataclasses import dataclass, field
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+# What autocast runs in 16 bits (aten/src/ATen/autocast_mode.h `AT_FORALL_LOWER_PRECISION_FP`). What it runs in fp32 reads fp32 where code
+# turns it off: that is what for.
+LOWERED = ("mm", "bmm", "addmm", "baddbmm", "addbmm", "mv", "convolution")
+
 
 @dataclass
 class Value:
@@ -89,6 +93,8 @@ class Trace(TorchDispatchMode):
         self.reads, self.like, self.casts = {}, None, False
         # Of all casts, those that cast nothing among them, the block and whose dtype each takes.
         self.likes = []
+        # Regions that turn autocast off, one within the other.
+        self.uncast = 0
         self.finalizers = []
         self.on_grad_fn = True
         # Names of parameters that several layers have in common.
@@ -157,6 +163,8 @@ class Trace(TorchDispatchMode):
         name = str(function).removeprefix("aten.").removesuffix(".default")
         if name == "_softmax" and self.says_dtype:
             name = "_softmax.dtype"
+        if self.uncast:
+            name = self.name_uncast(name)
         if name == "lift_fresh" and id(given[0]) not in self.live and id(given[0]) not in self.names:
             # `torch.tensor` makes it here.
             given = []
@@ -184,6 +192,16 @@ class Trace(TorchDispatchMode):
             op.aliases.append(len(op.inputs) - 1)
             op.output_keys.append(key_of(base))
         return out
+
+    def name_uncast(self, name):
+        """The name of an operator where the model's code turns autocast off: of one that autocast would run in 16 bits, one of its own. A
+        rotary embedding's frequencies, which every class computes so before its layers, are none of it: a module without parameters has
+        no gradient that anything is kept for."""
+        if name.split(".")[0] not in LOWERED or not self.modules:
+            return name
+        inside = f"{self.modules[-1]}."
+        owns = any(kind == "parameter" and own.startswith(inside) for kind, own in self.names.values())
+        return f"{name}.dtype" if owns or self.block != "before" else name
 
     @staticmethod
     def _base_of(name, given):

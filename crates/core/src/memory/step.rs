@@ -17,9 +17,14 @@ use super::weights::{LayerWeights, LoadedModel};
 use crate::gpu::multiprocessors;
 use crate::job::{Job, Sharding, applies_liger, fuses_experts};
 use crate::model::{BatchSizes, Block, Input, ModelKind, Recorded};
-use crate::plan::{AttnImplementation, Auto, Release, Task};
+use crate::plan::{AttnImplementation, Auto, Plan, Release, Task};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+
+/// Whether PyTorch is of that release or a later one; where the plan does not say, it is today's.
+fn torch_is_since(plan: &Plan, release: (u32, u32)) -> bool {
+    plan.software.torch_version().is_none_or(|version| version >= release)
+}
 
 /// The context of a forward over the sequences of the job's update.
 pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> ForwardContext {
@@ -55,6 +60,8 @@ pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> For
         multiprocessors: multiprocessors(&job.gpu).0,
         padded: job.padded,
         expand_kv,
+        shares_one_head: torch_is_since(plan, (2, 14)),
+        widens_rms_norm: torch_is_since(plan, (2, 12)),
         liger: applies_liger(plan),
         liger_experts: fuses_experts(plan, &job.model.model_type),
         fuses_adapters: job.trainer.fuses_adapters(plan),

@@ -74,7 +74,7 @@ fn read(
     };
     let (mut part, mut model_type) = (whole, whole_type);
     // The tower's own program, and what it says of parts that no batch runs.
-    let (mut idle, mut ties) = (Vec::new(), None);
+    let (mut idle, mut ties, mut names) = (Vec::new(), None, None);
     for _ in 0..MAX_NESTING {
         if let Some(tower) = programs.find_tower(classes::file_of(model_type, part.fields())) {
             if images == Images::Some {
@@ -83,6 +83,7 @@ fn read(
             // Of a tower that was not recorded the text part is read all the same, and a note says that the rest is not counted.
             idle = program::idle(&tower, part.fields(), &Assumptions::default()).unwrap_or_default();
             ties = program::ties(&tower);
+            names = Some(program::expert_names(&tower));
         } else if programs.find(model_type).is_some() {
             break;
         }
@@ -99,7 +100,9 @@ fn read(
     if let Some(program) = tower().or_else(|| programs.find(model_type)) {
         // Of a part the whole decides it (transformers 5.23 modeling_utils.py `tie_weights`).
         let ties = if model_type == whole_type { None } else { part.ties()?.or(ties) };
-        let model = Model { idle, ..program::read(&program, part.fields(), ties, assumed)? };
+        let model = program::read(&program, part.fields(), ties, assumed)?;
+        let expert_names = names.unwrap_or(model.expert_names);
+        let model = Model { idle, expert_names, ..model };
         return finish(model, (name, model_type, whole_type), Reading::Known, &whole);
     }
     let (class, fields) = guess::guess(&part)?;

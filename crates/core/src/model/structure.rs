@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::behaviour::Behaviour;
 use super::layers::{Attention, Layer, LayerRun};
 use super::modules::{Module, count};
-use super::program::Recorded;
+use super::program::{ExpertNames, Recorded};
 
 /// A model as its `config.json` describes it, class defaults applied.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,6 +56,8 @@ pub struct Model {
     pub vision: Option<Vision>,
     /// Modules that are loaded and run for no batch of the plan: a tower that sees no image.
     pub idle: Vec<Module>,
+    /// Which names earlier checkpoints give the linear layers that its experts' parameters stack, where peft converts them.
+    pub(crate) expert_names: Option<ExpertNames>,
 }
 
 /// What decides how many patches an image becomes.

@@ -14,18 +14,21 @@ type Conversion = &'static [(&'static str, &'static str)];
 
 /// Mixtral's names (`_MOE_TARGET_MODULE_MAPPING`).
 const MIXTRAL: Conversion =
-    &[("gate", "gate.weight"), ("w1", "gate_up_proj"), ("w3", "gate_up_proj"), ("w2", "down_proj")];
+    &[("gate", ROUTER), ("w1", "gate_up_proj"), ("w3", "gate_up_proj"), ("w2", "down_proj")];
 
 /// Everyone else's.
 const QWEN2_MOE: Conversion =
-    &[("gate", "gate.weight"), ("gate_proj", "gate_up_proj"), ("up_proj", "gate_up_proj"), ("down_proj", "down_proj")];
+    &[("gate", ROUTER), ("gate_proj", "gate_up_proj"), ("up_proj", "gate_up_proj"), ("down_proj", "down_proj")];
 
 /// The parameter that holds two earlier layers side by side, so that its rank is theirs together (`_MOE_FUSED_TARGETS`).
 const FUSED: &str = "gate_up_proj";
 
+/// The weight of a router.
+const ROUTER: &str = "gate.weight";
+
 /// What peft converts for a model.
 fn conversion(model: &Model) -> Option<Conversion> {
-    model.recorded.program.expert_names.map(|names| match names {
+    model.expert_names.map(|names| match names {
         ExpertNames::Mixtral => MIXTRAL,
         ExpertNames::Qwen2Moe => QWEN2_MOE,
     })
@@ -67,7 +70,7 @@ impl AdapterTargets {
             ..Self::default()
         };
         if let TargetModules::Names(names) = &lora.target_modules {
-            targets.modules = names.iter().filter(|name| targets.now(name).is_none()).cloned().collect();
+            targets.modules = names.iter().filter(|name| targets.leaves_linear(name)).cloned().collect();
         }
         let asked = |old: &str| match &lora.target_modules {
             TargetModules::AllLinear => true,
@@ -88,9 +91,16 @@ impl AdapterTargets {
         self.converted.into_iter().flatten().find(|(old, _)| names_module(old, name)).map(|(_, new)| *new)
     }
 
+    /// Whether a linear module called `name` is a target all the same. A router that still is one (Arcee's AFMoE) keeps its adapter: its
+    /// earlier name stands for its own weight. peft adds the product of the factors to that weight before it is read; here it is a
+    /// linear layer's adapter, of the same parameters.
+    fn leaves_linear(&self, name: &str) -> bool {
+        self.now(name).is_none_or(|now| now == ROUTER)
+    }
+
     /// Whether the linear module called `name` gets an adapter; "all-linear" leaves out what is `outside` the layers.
     pub(crate) fn has_module(&self, name: &str, outside: bool) -> bool {
-        (self.all_linear && !outside && self.now(name).is_none())
+        (self.all_linear && !outside && self.leaves_linear(name))
             || self.modules.iter().any(|target| names_module(target, name))
     }
 

@@ -329,7 +329,7 @@ impl<'a> Timed<'a> {
     fn autocast(&mut self, op: &Op, read: &mut [Known]) {
         let to = match op.cast {
             Autocast::Lower => ElementType::Half,
-            Autocast::Wide => ElementType::F32,
+            Autocast::Wide | Autocast::WideNorm => ElementType::F32,
             Autocast::Passes | Autocast::WideResult => return,
         };
         if !self.inputs.setting.autocast {

@@ -52,6 +52,10 @@ pub(in crate::memory) struct ForwardContext {
     pub(in crate::memory) padded: bool,
     /// k and v are repeated to all heads before attention.
     pub(in crate::memory) expand_kv: Option<bool>,
+    /// Fused kernels share one head of keys and values among all queries' without being asked (PyTorch 2.14 and later).
+    pub(in crate::memory) shares_one_head: bool,
+    /// Autocast runs PyTorch's RMSNorm in fp32 (2.12 and later).
+    pub(in crate::memory) widens_rms_norm: bool,
     /// Liger's kernels stand in for norms, SwiGLU and loss.
     pub(in crate::memory) liger: bool,
     /// Liger's function stands in for stacked experts.

@@ -64,7 +64,7 @@ fn weigh(context: &ForwardContext, facts: &Attention, scores: Tensor, element: E
     drop_out(context, facts, weights)
 }
 
-fn drop_out(context: &ForwardContext, facts: &Attention, weights: Tensor) -> Tensor {
+pub(super) fn drop_out(context: &ForwardContext, facts: &Attention, weights: Tensor) -> Tensor {
     if !context.drops_out {
         return weights;
     }

@@ -6,6 +6,7 @@ use super::super::autograd::{
 };
 use super::super::term::Term;
 use super::ForwardContext;
+use super::math_attention::math;
 use crate::job::AttentionKernel;
 use crate::model::Attention;
 
@@ -23,6 +24,8 @@ pub(super) struct Call {
     pub(super) mask: Option<Tensor>,
     /// The class calls PyTorch's function and not transformers' interface: nothing repeats heads of keys and values.
     pub(super) is_bare: bool,
+    /// It asks for heads of queries that share one of keys and values (`enable_gqa`).
+    pub(super) groups: bool,
 }
 
 /// `scaled_dot_product_attention`: keeps q, k, v, its output and one fp32 a head and token.
@@ -45,6 +48,11 @@ pub(super) fn fused(
     // what flash cannot take is repeated although nothing is masked (`use_gqa_in_sdpa`).
     let expand = context.expand_kv.unwrap_or(masked || unsuited) && context.length > 1 && !call.is_bare;
     let groups = facts.num_attention_heads != facts.num_key_value_heads;
+    if call.is_bare && groups && facts.num_key_value_heads == 1 && !call.groups && !context.shares_one_head {
+        // What has another number of heads is no kernel's (sdp_utils_cpp.h `check_batch_size_and_num_heads_dense`).
+        let (v, k) = (context.cast_input(v), context.cast_input(k));
+        return math(context, (facts, masked), &context.cast_input(q), &k, &v);
+    }
     let label = |name| context.label(Term::QueryKeyValue, name);
     let (k, v) = if expand && groups {
         // As many positions as there are keys: more than queries when a cache holds earlier ones.

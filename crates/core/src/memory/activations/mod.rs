@@ -10,6 +10,7 @@ mod liger_experts;
 mod liger_gate;
 mod lora_kernels;
 mod masks;
+mod math_attention;
 mod merged_weight;
 mod norm;
 mod projection;

@@ -233,6 +233,8 @@ pub(crate) struct Attend {
     pub(crate) pieces: Option<usize>,
     /// The class calls PyTorch's function itself: heads of keys and values are not repeated before.
     pub(crate) is_bare: bool,
+    /// Such a call asks for heads of queries that share one of keys and values.
+    pub(crate) groups: bool,
     /// Key of the config that says its rate of dropout.
     pub(crate) rate: Option<String>,
     /// The shape of what it gives.
@@ -248,6 +250,8 @@ pub(crate) enum Autocast {
     Lower,
     /// They are cast to fp32.
     Wide,
+    /// They are cast to fp32 since PyTorch 2.12.
+    WideNorm,
     /// The result is in fp32, without a cast before.
     WideResult,
 }

@@ -293,6 +293,7 @@ impl<'a> Builder<'a> {
             token_major: [lies(0), lies(1), lies(2)],
             pieces: written.pieces.map(dim).transpose()?,
             is_bare: written.bare,
+            groups: written.grouped,
             rate: written.dropout.clone(),
             shape,
         })
@@ -318,7 +319,6 @@ fn autocast(name: &str, class: &str) -> Autocast {
         "reciprocal",
         "softplus",
         "native_layer_norm",
-        "_fused_rms_norm",
         "native_group_norm",
         "logsumexp",
         "norm",
@@ -334,14 +334,17 @@ fn autocast(name: &str, class: &str) -> Autocast {
         "_safe_softmax",
     ];
     const WIDE_RESULT: &[&str] = &["sum", "prod", "cumsum", "cumprod"];
-    // Its caller says the dtype that its tensor has, and autocast keeps to that (`fp32_set_opt_dtype`).
-    if name == "_softmax.dtype" {
+    // A softmax whose caller says the dtype that its tensor has, which autocast keeps to (`fp32_set_opt_dtype`), or what runs where the
+    // class turns autocast off.
+    if name.ends_with(".dtype") {
         return Autocast::Passes;
     }
     let base = name.split('.').next().unwrap_or(name);
     let is_lowered = base == "native_layer_norm" && LOWERED_NORMS.contains(&class);
     if LOWER.contains(&base) || is_lowered {
         Autocast::Lower
+    } else if base == "_fused_rms_norm" {
+        Autocast::WideNorm
     } else if WIDE.contains(&base) {
         Autocast::Wide
     } else if WIDE_RESULT.contains(&base) {

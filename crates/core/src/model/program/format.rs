@@ -184,6 +184,7 @@ pub(super) struct Attention {
     pub(super) pieces: Option<usize>,
     /// Whether PyTorch's function is called, and not transformers' interface.
     pub(super) bare: bool,
+    pub(super) grouped: bool,
     /// Key of the config that says the rate of its dropout; absent: it has none.
     pub(super) dropout: Option<String>,
 }
@@ -380,6 +381,7 @@ impl FromJson for Attention {
             token_major: members.or_default("token_major")?,
             pieces: members.optional("pieces")?,
             bare: members.or_default("bare")?,
+            grouped: members.or_default("grouped")?,
             dropout: members.optional("dropout")?,
         })
     }

@@ -41,7 +41,7 @@ pub(crate) use block::{
 use expression::{Expression, LENGTH, Names};
 pub(crate) use heads::Rotation;
 pub use library::Programs;
-pub(super) use read::{idle, read, ties};
+pub(super) use read::{expert_names, idle, read, ties};
 pub use recorded::Recorded;
 pub(crate) use recorded::{BatchImages, BatchSizes};
 pub(crate) use regions::Region;

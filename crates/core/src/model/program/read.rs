@@ -11,7 +11,7 @@ use super::{Action, Classifies, Owner, Program, Recorded, Stated, positions, sou
 use crate::model::behaviour::Behaviour;
 use crate::model::config::{Assumptions, Config, ConfigError, MAX_NESTING, TEXT_PARTS};
 use crate::model::{
-    AnyResolution, Layer, LayerRun, Model, ModelKind, ModelPart, Module, ModuleKind, Reading, Role, Vision, Window,
+    AnyResolution, ExpertNames, Layer, LayerRun, Model, ModelKind, ModelPart, Module, ModuleKind, Reading, Role, Vision, Window,
 };
 use crate::model::{classes, guess};
 
@@ -212,12 +212,18 @@ pub(in crate::model) fn read(
         recorded: Arc::new(recorded),
         vision: vision(program, &figures)?,
         idle: Vec::new(),
+        expert_names: program.expert_names,
     })
 }
 
 /// What a class of `programs` takes `tie_word_embeddings` to be.
 pub(in crate::model) fn ties(programs: &[Arc<Program>]) -> Option<bool> {
     programs.first()?.defaults.get("tie_word_embeddings")?.as_bool()
+}
+
+/// Which names peft converts of the experts of a class of `programs`: it goes by the whole model's class, whatever its text part is.
+pub(in crate::model) fn expert_names(programs: &[Arc<Program>]) -> Option<ExpertNames> {
+    programs.first()?.expert_names
 }
 
 /// Modules of `programs`' towers for a batch without images: nothing runs them.

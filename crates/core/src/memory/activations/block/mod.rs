@@ -328,6 +328,7 @@ impl<'a> Runner<'a> {
                 rows: attend.mask_rows.map(size),
                 mask: given.filter(|mask| mask.element() != ElementType::Byte),
                 is_bare: attend.is_bare,
+                groups: attend.groups,
             };
             fused(self.context, (&facts, call), &q, &k, &v)
         };
