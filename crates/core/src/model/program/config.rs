@@ -11,6 +11,8 @@ use crate::model::config::{Assumptions, ConfigError, TEXT_PARTS};
 const LAYERS: &[&str] = &["num_hidden_layers", "n_layer", "num_layers", "n_layers"];
 /// Most layers.
 const MOST_LAYERS: f64 = 8_192.0;
+/// Most calls of layers that run again: each is a layer of the step that is run on sizes (a second and a half for so many).
+const MOST_CALLS: f64 = 1_024.0;
 
 /// The one name of images that a config decides: parameters have sizes by it, too.
 const TILE_SIDE: &str = "images.side";
@@ -301,20 +303,35 @@ impl<'a> Figures<'a> {
 
     /// The first layer that runs again, the one behind the last, and how often they run, of a stack with `count` layers.
     fn looped(&self, loops: &Loops, count: usize) -> Found<(usize, usize, usize)> {
-        let missing =
-            || ConfigError::new("num_hidden_layers", "does not say which layers run again: add the keys that do");
-        let whole = |expression: &Expression| {
-            let found = self.expression(expression, None, 0)?.ok_or_else(missing)?;
-            let is_whole = (0.0..=MOST_LAYERS).contains(&found) && found.fract() == 0.0;
-            if is_whole { Ok(found as usize) } else { Err(missing()) }
+        let whole = |expression: &Expression, least: f64| {
+            let key = self.key_of(expression);
+            let why = || {
+                let what = format!("which layers run again and how often: a whole number from {least} to {MOST_CALLS}");
+                ConfigError::new(key, format!("must say, with the other keys of its loop, {what}"))
+            };
+            let found = self.expression(expression, None, 0)?.ok_or_else(why)?;
+            let is_whole = (least..=MOST_LAYERS).contains(&found) && found.fract() == 0.0;
+            if is_whole { Ok(found as usize) } else { Err(why()) }
         };
-        let (from, to, times) = (whole(&loops.from)?, whole(&loops.to)?, whole(&loops.times)?);
-        let calls = to.saturating_sub(from).saturating_mul(times);
-        if from > to || to > count || times == 0 || calls as f64 > MOST_LAYERS {
-            let why = "does not go with the keys that say which layers run again, and how often: check those";
-            return Err(ConfigError::new("num_hidden_layers", why));
+        let (from, to, times) = (whole(&loops.from, 0.0)?, whole(&loops.to, 0.0)?, whole(&loops.times, 1.0)?);
+        if from > to || to > count {
+            let why = format!("makes layers {from} to {to} of {count} run again, which are none: lower it");
+            return Err(ConfigError::new(self.key_of(if from > to { &loops.from } else { &loops.to }), why));
+        }
+        let calls = (to - from).saturating_mul(times);
+        if calls as f64 > MOST_CALLS {
+            let why = format!("makes {calls} calls of layers, and at most {MOST_CALLS} are estimated: lower it");
+            return Err(ConfigError::new(self.key_of(&loops.times), why));
         }
         Ok((from, to, times))
+    }
+
+    /// The key of the config that an expression goes by, the number of layers where it names none.
+    fn key_of(&self, expression: &Expression) -> &str {
+        let names = self.program.names.list().iter().enumerate();
+        let mut named = names.filter(|(i, _)| expression.names(*i)).map(|(_, name)| name.as_str());
+        let own = named.clone().find(|name| !LAYERS.contains(name));
+        own.or_else(|| named.next()).unwrap_or("num_hidden_layers")
     }
 
     /// The same of all stacks but the text's.
