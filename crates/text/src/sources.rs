@@ -31,6 +31,8 @@ pub struct SourceTexts {
     pub record_text: &'static str,
     pub record_use: &'static str,
     pub record_empty: &'static str,
+    /// A recorded program in the place of a config, where no model waits for one.
+    pub record_unwanted: &'static str,
     /// Of a place in the file, and what is wrong there, in English.
     pub record_wrong: fn(&str, &str) -> String,
     /// Of the class of the file, and the one that is wanted.

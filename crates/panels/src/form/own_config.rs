@@ -26,6 +26,8 @@ const NAME: &str = "own-config";
 enum Refusal {
     Empty,
     Unreadable,
+    /// It is a recorded program, and no model waits for one.
+    Program,
     /// So many bytes, or letters.
     TooLarge(u64),
     /// The program of this class is under way: whether the config can be read is known when it has come.
@@ -118,16 +120,38 @@ pub(super) fn act(state: &mut State, verb: &str, about: &str, value: &str) -> bo
             let (file, text) = value.split_once('\n').unwrap_or_default();
             if record::is_program(text) {
                 // Dropped on the config's box: the config stays.
-                return act(state, "program-file", about, value);
+                take_program(state, text);
+                return true;
             }
             // `config.json` names no model; any other file name does.
             let stem = file.trim_end_matches(".json");
             bring(state, if stem == "config" { "" } else { stem }, text);
         }
+        "config-use" if record::is_program(&own.text) => {
+            let text = own.text.clone();
+            if take_program(state, &text) {
+                // What was pasted over comes back.
+                show_model(state);
+            }
+        }
         "config-use" => take(state),
         _ => return false,
     }
     true
+}
+
+/// Takes a recorded program that stands in the place of a config. Whether it was taken.
+fn take_program(state: &mut State, text: &str) -> bool {
+    let is_taken = record::take(state, text);
+    if !is_taken && !record::is_wanted(state) {
+        state.form.config.refusal = Some(Refusal::Program);
+    } else if is_taken && matches!(state.form.config.refusal, Some(Refusal::Problems(_) | Refusal::Program)) {
+        state.form.config.refusal = None;
+        if !record::is_program(&state.form.config.text) {
+            take(state);
+        }
+    }
+    is_taken
 }
 
 /// Fills the box with a config that came as a whole, and takes it; `name` is empty where that says none.
@@ -221,6 +245,7 @@ fn complaint(texts: &Texts, refusal: &Refusal) -> String {
         Refusal::Waits(_) => String::new(),
         Refusal::Empty => texts.config_empty.to_owned(),
         Refusal::Unreadable => texts.config_unreadable.to_owned(),
+        Refusal::Program => texts.sources().record_unwanted.to_owned(),
         Refusal::TooLarge(size) => (texts.config_too_large)(&bytes_text(*size)),
         Refusal::Problems(problems) => {
             let said = |problem: &Problem| match programs::wanted_by(std::slice::from_ref(problem)) {

@@ -87,8 +87,13 @@ pub(super) fn act(state: &mut State, verb: &str, value: &str) -> Option<bool> {
     Some(false)
 }
 
+/// Whether a model waits for its program.
+pub(super) fn is_wanted(state: &State) -> bool {
+    wanted(state).is_some()
+}
+
 /// Takes a program, or says why not.
-fn take(state: &mut State, text: &str) -> bool {
+pub(super) fn take(state: &mut State, text: &str) -> bool {
     let Some(wanted) = wanted(state) else { return false };
     let refusal = match Program::from_json(text) {
         _ if text.trim().is_empty() => Refusal::Empty,

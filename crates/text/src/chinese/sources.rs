@@ -33,6 +33,7 @@ pub(super) static TEXTS: SourceTexts = SourceTexts {
     record_text: "录制文件",
     record_use: "使用这份录制",
     record_empty: "请先粘贴录制文件的内容。",
+    record_unwanted: "这是录制文件，不是 config.json。请先填入该模型的 config.json，页面随后会给出放入录制文件的地方。",
     record_wrong: |place, why| format!("这份录制无法使用：{place}：{why}。请用上面的命令重新录制。"),
     record_other: |theirs, ours| format!("这份录制属于 {theirs}，而配置属于 {ours}。请录制 {ours}。"),
 };

@@ -38,6 +38,7 @@ pub(super) static TEXTS: SourceTexts = SourceTexts {
     record_text: "Recorded program",
     record_use: "Use this program",
     record_empty: "Paste the text of the recorded file first.",
+    record_unwanted: "This is a recorded program, not a config.json. Enter its model's config.json first; the page then asks for the program.",
     record_wrong: |place, why| {
         format!("This is no program that can be used: {place}: {why}. Record it anew with the command above.")
     },

@@ -247,6 +247,27 @@ fn a_class_that_nothing_knows_is_recorded_by_the_reader_and_then_read() {
 }
 
 #[test]
+fn a_program_that_is_pasted_over_a_config_is_taken_and_the_config_comes_back() {
+    let (config, program) = unknown();
+    let mut reader = Reader::open("v=1");
+    // Nothing waits for a program yet: it is told what to do, and keeps what was pasted.
+    reader.does("config-text", &program);
+    reader.does("config-use", "");
+    assert!(reader.complaint().contains("not a config.json"), "{}", reader.complaint());
+    reader.does("config-file", &format!("my_moe.json\n{program}"));
+    assert!(reader.complaint().contains("not a config.json"), "{}", reader.complaint());
+    reader.does("config-text", &config);
+    reader.does("config-use", "");
+    assert!(reader.seen("program-text").is_some());
+    reader.does("config-text", &program);
+    reader.does("config-use", "");
+    assert_eq!(reader.complaint(), "");
+    assert!(reader.seen("program-text").is_none());
+    assert!(reader.in_box().contains("my_moe") && !reader.in_box().contains("programs"), "{}", reader.in_box());
+    assert!(reader.form.to_text().contains("Read as my_moe: 4 layers"), "{}", reader.form.to_text());
+}
+
+#[test]
 fn a_config_that_nothing_can_read_asks_for_its_program_and_is_taken_with_it() {
     let (_, program) = unknown();
     // Its class gives all figures; Llama's would need more.
