@@ -10,6 +10,8 @@ import torch
 from . import own, variants
 from .blocks_data import Unrecordable
 
+# What is in the names of keys that say how often layers run.
+REPEATING = ("loop", "recur", "repeat", "pass", "times", "iter")
 # Classes of configs of such models.
 LOOPED = set()
 
@@ -91,6 +93,21 @@ def expressions(config, order):
     if not all(found):
         raise Unrecordable("layers run again, and no key of the config says which, or how often: give it one")
     return {"from": found[0][0], "to": found[1][0], "times": found[2][0]}
+
+
+def keys_that_repeat(config, order):
+    """Keys of a config whose layers run once each that make them run again where they say more than one."""
+    found = []
+    for key, value in config.to_dict().items():
+        if type(value) is not int or value != 1 or not any(part in key for part in REPEATING):
+            continue
+        try:
+            other = order(changed(config, {key: 1}))
+        except Exception:
+            continue
+        if len(set(other)) < len(other):
+            found.append(key)
+    return found
 
 
 def keys_of(*texts):

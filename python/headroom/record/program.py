@@ -68,7 +68,8 @@ class Recorder:
         """`by_number`: all layers are recorded, each by its number."""
         built = lambda one: build(copy.deepcopy(one), "eager", class_name)
         self.class_name, self.note = class_name, note
-        # What a program says of layers that run again.
+        # What a program says of layers that run again; keys that make them do so in other configs.
+        self.once = []
         self.loops = self._loops(config, built)
         if by_number or self.loops and not vision.has_images(config):
             short = config
@@ -106,6 +107,7 @@ class Recorder:
             # What is wrong with it is said where it is recorded.
             return None
         if len(set(found)) == len(found):
+            self.once = loops.keys_that_repeat(text, order)
             return None
         loops.LOOPED.add(type(text))
         return loops.expressions(text, order)
@@ -483,7 +485,7 @@ class Recorder:
             # It adds the head's bias, too.
             if head["bias"] is True and not head_of(built(variants.with_value(self.config, key, False)))["bias"]:
                 head["bias"] = key
-        keys = set(self.added) | set(self.structural) | ({SOFTCAP} if head["softcaps"] == SOFTCAP else set())
+        keys = set(self.added) | set(self.structural) | set(self.once) | ({SOFTCAP} if head["softcaps"] == SOFTCAP else set())
         keys |= rates.read_by(merged["said"])
         if hasattr(self.config, SCORES_CAP) and getattr(type(model), "lacks_sdpa", False):
             keys.add(SCORES_CAP)
@@ -510,7 +512,8 @@ class Recorder:
             **aliases_of(self.config, read | set(names) | keys | {condition["key"] for condition in others}),
             # A number is what the class takes a key to be, which is said once.
             "derived": {key: text for key, text in derived.items() if str(defaults.get(key)) != text},
-            "when": [{"key": key, "is": value} for key, value in sorted(self.structural.items())] + counts + others,
+            "when": [{"key": key, "is": value} for key, value in sorted(self.structural.items())] + counts + others
+            + [{"key": key, "is": 1} for key in self.once],
             **({"holds": True} if main["holds"] else {}),
             **({"sdpa": False} if getattr(type(model), "lacks_sdpa", False) else {}),
             **stacks,

@@ -1,6 +1,7 @@
 """`python -m unittest headroom.record.test_loops`: layers that run more than once."""
 
 import os
+import tempfile
 import unittest
 
 import torch
@@ -66,6 +67,16 @@ class TestLoops(unittest.TestCase):
         name, layers = layers_of(config.made().module)
         self.assertIsInstance(layers, Called)
         self.assertEqual((name, len(layers), len(distinct([(name, layers)]))), ("layers", 14, 6))
+
+    def test_a_module_whose_loop_runs_once_is_for_one_pass(self):
+        with open(os.path.join(MODULES, "looped.py")) as file:
+            text = file.read()
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "once.py")
+            with open(path, "w") as file:
+                # All layers alike, so that nothing but the key tells one pass from several.
+                file.write(text.replace('"first": 2, "passes": 3', '"first": 2, "passes": 1').replace("x = x + begun", "x = x"))
+            self.assertEqual(record(own_files.read(path, None))["when"], [{"key": "passes", "is": 1}])
 
     def test_a_key_of_each_layer_by_itself_is_no_feature(self):
         # Reading it of the whole config raises an error of its own (transformers configuration_utils.py).
