@@ -228,14 +228,14 @@ fn a_program_that_is_listed_and_not_there_is_asked_for() {
     assert_eq!(text.missing(&flat), Some("qwen2_vl_text"));
     let unsaid = json!({"model_type": "qwen2_vl", "text_config": {"hidden_size": 1536}, "vision_config": {}});
     assert_eq!(text.missing(&unsaid), Some("qwen2_vl_text"));
-    // Of a class whose mixture has a file of its own.
-    let beside = Programs::none().listing(["gemma4", "gemma4_moe", "gemma4_text"].map(str::to_owned));
-    let gemma = |mixes: bool| {
+    // Of a class whose large models have a file of their own.
+    let beside = Programs::none().listing(["gemma4", "gemma4_large", "gemma4_text"].map(str::to_owned));
+    let gemma = |is_large: bool| {
         json!({"model_type": "gemma4", "vision_config": {},
-               "text_config": {"model_type": "gemma4_text", "enable_moe_block": mixes}})
+               "text_config": {"model_type": "gemma4_text", "attention_k_eq_v": is_large}})
     };
     assert_eq!(beside.missing(&gemma(false)), Some("gemma4"));
-    assert_eq!(beside.missing(&gemma(true)), Some("gemma4_moe"));
+    assert_eq!(beside.missing(&gemma(true)), Some("gemma4_large"));
     // What stands for a class that nothing knows.
     let guesses = Programs::none().listing(["unknown_mixture".to_owned(), "llama".to_owned()]);
     let mut config = json!({"model_type": "unheard_of", "hidden_size": 1024, "intermediate_size": 2816,

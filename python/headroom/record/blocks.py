@@ -389,7 +389,9 @@ class Block:
         given = {"hidden_states": self.last, **self.bare_parameters(readers)}
         dead = {n for i in self.pre + self.ops_at for n, block in self.trace.ops[i].freed if owner(block) == self.place}
         before = {n for i in self.pre for n in self.trace.ops[i].outputs}
-        for number in sorted(self.made):
+        passed = self.passed_on(readers, dead)
+        given |= {name: number for number, name in passed.items()}
+        for number in sorted(self.made - passed.keys()):
             used = any(reader != self.place for reader in readers.get(number, ()))
             outlives = self.place == "before" and number not in dead
             outlives |= self.joins_stacks() and number in before and number not in dead and number not in self.recording.freed_between()
@@ -401,6 +403,26 @@ class Block:
         for i, number in enumerate(sorted(self.held_by_caller(set(given.values()) - {self.last}))):
             given[f"{OUTPUTS}{i or ''}"] = number
         return given
+
+    def passed_on(self, readers, dead):
+        """What the layer makes in the place of what the layer before it made for it alone (the states of ZAYA's router): number -> the name that it
+        has had since then, so that such layers are of one kind, the last one among them."""
+        if not isinstance(self.place, int):
+            return {}
+        at = {number: self.takes[place] for number, place in self.local.items() if isinstance(number, int) and place < len(self.takes)}
+        made, found = lambda number: self.trace.values[number].origin, {}
+        for number, name in at.items():
+            if name == "hidden_states" or made(number)[0] != "op":
+                continue
+            operator = self.trace.ops[made(number)[1]]
+            before = owner(operator.block)
+            if not isinstance(before, int) or not set(readers.get(number, ())) <= {before, self.place}:
+                continue
+            alike = lambda n: self.trace.ops[made(n)[1]].name == operator.name and made(n)[2] == made(number)[2]
+            same = [n for n in self.made - dead - {self.last} if made(n)[0] == "op" and alike(n) and self.trace.values[n].shape == self.trace.values[number].shape]
+            if len(same) == 1 and set(readers.get(same[0], ())) <= {self.place, self.following()}:
+                self.recording.scope[same[0]] = found[same[0]] = name
+        return found
 
     def held_by_caller(self, given):
         """What nothing reads any more and the model's loop holds beside the hidden states until the next layer has returned

@@ -61,7 +61,7 @@ def gemma4(text, tower, audio):
 
 # Files beside that of a class, for configs of a kind with which it would be too large (crates/core/src/model/classes.rs `file_of`), and
 # whose they are.
-FILES_BESIDE = {"gemma4_moe": "gemma4"}
+FILES_BESIDE = {"gemma4_large": "gemma4"}
 LLAMA4_TOWER = {
     "model_type": "llama4_vision_model", "hidden_size": 1408, "vision_output_dim": 4096, "projector_input_dim": 4096, "projector_output_dim": 4096,
     "image_size": 336,
@@ -122,16 +122,17 @@ CONFIGS = {
     # The class's own, and 12B.
     "gemma4_unified_text": [{}, {key: value for key, value in GEMMA4_LARGE.items() if key != "hidden_size_per_layer_input"}],
     # E2B, whose layers that share have twice the width, and E4B, with linear layers of the tower that clip as their checkpoints have them,
-    # and E2B without; 31B.
+    # and E2B without.
     "gemma4": [
         gemma4({**GEMMA4_SHARING, "use_double_wide_mlp": True}, {}, GEMMA4_SOUND),
-        gemma4(GEMMA4_LARGE, {"standardize": True}, None),
         gemma4({**GEMMA4_SHARING, "use_double_wide_mlp": True}, {"use_clipped_linears": True}, GEMMA4_SOUND),
         gemma4({**GEMMA4_SHARING, "use_double_wide_mlp": False}, {"use_clipped_linears": True}, GEMMA4_SOUND),
     ],
-    # 26B-A4B.
-    "gemma4_moe": gemma4({**GEMMA4_LARGE, **GEMMA4_EXPERTS}, {"standardize": True}, None),
+    # 31B and 26B-A4B.
+    "gemma4_large": [gemma4({**GEMMA4_LARGE, **experts}, {"standardize": True}, None) for experts in ({}, GEMMA4_EXPERTS)],
     "bamba": {"num_hidden_layers": 4, "attn_layer_indices": [2]},
+    # With its masked-language-model head, as google/rembert is, and as a causal model.
+    "rembert": [{}, {"is_decoder": True}],
     # DeepSeek-V2, which chooses groups of experts first, and V2-Lite, whose queries have no latent vector; and the class's own choice with
     # one: the defaults say no number of experts for a token.
     "deepseek_v2": [

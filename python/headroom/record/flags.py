@@ -28,7 +28,16 @@ def counts_of(config):
         value = said.get(key, 0)
         if key in said and not isinstance(value, (bool, list)):
             conditions.append({"key": key, "above": 0} if value else {"key": key, "is": 0})
-    return conditions + [{"key": key, "is": said[key]} for key in FIXED if key in said]
+    return conditions + [{"key": key, "is": said[key]} for key in FIXED if key in said] + decoder_of(config)
+
+
+def decoder_of(config):
+    """Of an encoder that can be a decoder, which it is: its class with a language model's head is another then."""
+    from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
+
+    is_either = all(type(config) in auto._model_mapping for auto in (AutoModelForCausalLM, AutoModelForMaskedLM))
+    said = getattr(config, "is_decoder", None)
+    return [{"key": "is_decoder", "is": said}] if is_either and isinstance(said, bool) else []
 
 
 # Keys of activation functions: one of several operators is another program. Widths that are the hidden size where nothing projects.

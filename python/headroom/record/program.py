@@ -22,9 +22,9 @@ from .templates import Templates
 BATCH = 2
 # Classes with images that are recorded with fused attention alone: of so many kinds that a file with both would be too large.
 FUSED_ALONE = ("gemma4",)
-# Classes that are recorded without causal-conv1d: with its ways their files would be too large. Where it is installed, the convolution counts
-# as PyTorch's.
-WITHOUT_CONVOLUTION = ("qwen3_5_moe",)
+# Classes with which of the ways of packages they are not recorded, by what is in their names: their files would be too large. Where such a
+# package is installed, what it runs counts as PyTorch's.
+LEFT_OUT = {"qwen3_5_moe": ("conv",), "kimi_linear": ("conv",), "bailing_hybrid": ("conv", "fla")}
 # Tokens where a class loops over them, and of the recordings that tell whether it does.
 FEW_TOKENS, PROBES = 16, (8, 12)
 # Why a class refuses PyTorch's kernels: its scores go through tanh.
@@ -316,7 +316,8 @@ class Recorder:
         if self.is_own:
             return []
         ways = packages.ways_of(build(copy.deepcopy(self.config), MODES[self.attentions[0]][0], self.class_name))
-        return [way for way in ways if "conv" not in way or self.config.model_type not in WITHOUT_CONVOLUTION]
+        left_out = LEFT_OUT.get(self.config.model_type, ())
+        return [way for way in ways if not any(part in way for part in left_out)]
 
     def kinds(self, recording):
         """One layer of each kind, and of which kind each layer is."""

@@ -218,11 +218,11 @@ pub(super) fn model_type_of(architecture: &str) -> Option<&'static str> {
     MEASURED.iter().copied().find(|name| plain(name) == plain(class))
 }
 
-/// The file that the programs of a class with images lie in, by its `model_type` and its config: Gemma 4's mixture has one of its own,
-/// as one for all kinds would be too large.
+/// The file that the programs of a class with images lie in, by its `model_type` and its config: Gemma 4's large models, whose keys are
+/// values where attention is full, have one of their own, as one for all kinds would be too large.
 pub(super) fn file_of<'a>(model_type: &'a str, fields: &Map<String, Json>) -> &'a str {
-    let mixes = || fields.get("text_config")?.get("enable_moe_block")?.as_bool();
-    if model_type == "gemma4" && mixes() == Some(true) { "gemma4_moe" } else { model_type }
+    let is_large = || fields.get("text_config")?.get("attention_k_eq_v")?.as_bool();
+    if model_type == "gemma4" && is_large() == Some(true) { "gemma4_large" } else { model_type }
 }
 
 /// The class of a multimodal model's text part, where the part does not say it itself.

@@ -80,7 +80,7 @@ impl Rule {
             // image_processing_pixtral.py; `longest_edge` is the tower's image size in Mistral Small 3.1's and Pixtral's.
             "mistral3" => Self::LongestSide,
             // image_processing_gemma4.py `max_soft_tokens`.
-            "gemma4" | "gemma4_moe" => Self::Budget { positions: 280 },
+            "gemma4" | "gemma4_large" => Self::Budget { positions: 280 },
             // image_processing_muse_glimmer.py `max_image_tokens`.
             "muse_glimmer" => return (Self::NearestGrid { positions: 4_096 }, ImageRule::ClassDefaults),
             // image_processing_gemma3.py without `do_pan_and_scan`, its default; image_processing_llava.py with the sides of CLIP's tower;
