@@ -1,5 +1,5 @@
-//! The estimate against steps on real GPUs, torch 2.11 for CUDA 13.0 and transformers 5.23: shipped trainers (TRL 1.16) on an NVIDIA
-//! H200 (`tests/validation/h200-measured.jsonl`), and recorded classes, half of them with images, on an NVIDIA H100
+//! The estimate against steps on real GPUs, torch 2.11 for CUDA 13.0 and transformers 5.23 and 5.24: shipped trainers (TRL 1.16) on an NVIDIA
+//! H200 (`tests/validation/h200-measured.jsonl`), and recorded classes, 40 steps with images among them, on an NVIDIA H100
 //! (`tests/programs/h100.jsonl`).
 
 #![allow(clippy::unwrap_used, clippy::panic)]
@@ -66,8 +66,19 @@ fn recorded_classes_allocate_what_a_real_gpu_counts() {
         beyond,
         [
             "h100-qwen3_5-qlora",
+            "h100-youtu-full",
+            "h100-nomic_bert-masked-full-amp32",
+            "h100-axk2-lora-amp",
             "h100-paligemma-full",
             "h100-t5-base-full-b2-s1024-t128-gc",
+            "h100-axk2-full",
+            "h100-deepseek_v2-full",
+            "h100-mpnet-masked-full",
+            "h100-mpnet-masked-full-amp32",
+            "h100-bailing_hybrid-lora-gc",
+            "h100-mpnet-classification-full-amp32",
+            "h100-roformer-classification-full",
+            "h100-mpnet-classification-full",
             "h100-gemma4-clipped_vl-full"
         ],
         "{errors:?}"

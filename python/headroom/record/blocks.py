@@ -400,9 +400,23 @@ class Block:
             kept = number == self.last and following is not None and any(isinstance(r, int) and r > following for r in readers.get(number, ()))
             if (used or outlives) and (number != self.last or kept):
                 given[self.recording.scope.setdefault(number, f"g{len(self.recording.scope)}")] = number
-        for i, number in enumerate(sorted(self.held_by_caller(set(given.values()) - {self.last}))):
+        held = sorted(self.held_by_caller(set(given.values()) - {self.last}))
+        names = {number: self.name_since(number) for number in held}
+        given |= {name: number for number, name in names.items() if name is not None and name not in given}
+        for i, number in enumerate(number for number in held if number not in given.values()):
             given[f"{OUTPUTS}{i or ''}"] = number
         return given
+
+    def name_since(self, number):
+        """The name that such a value has had since another layer made one in whose place it comes (the tokens that an indexer chose, which later
+        layers read until one chooses anew)."""
+        made = lambda n: self.trace.values[n].origin
+        kind = lambda n: (self.trace.ops[made(n)[1]].name, made(n)[2], self.trace.values[n].shape)
+        for other, name in self.recording.scope.items():
+            before = owner(self.trace.ops[made(other)[1]].block) if made(other)[0] == "op" else None
+            if isinstance(before, int) and before < self.place and kind(other) == kind(number):
+                return name
+        return None
 
     def passed_on(self, readers, dead):
         """What the layer makes in the place of what the layer before it made for it alone (the states of ZAYA's router): number -> the name that it

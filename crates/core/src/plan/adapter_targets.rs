@@ -13,8 +13,7 @@ use crate::model::{ExpertNames, Model, Module, ModuleKind, Role};
 type Conversion = &'static [(&'static str, &'static str)];
 
 /// Mixtral's names (`_MOE_TARGET_MODULE_MAPPING`).
-const MIXTRAL: Conversion =
-    &[("gate", ROUTER), ("w1", "gate_up_proj"), ("w3", "gate_up_proj"), ("w2", "down_proj")];
+const MIXTRAL: Conversion = &[("gate", ROUTER), ("w1", "gate_up_proj"), ("w3", "gate_up_proj"), ("w2", "down_proj")];
 
 /// Everyone else's.
 const QWEN2_MOE: Conversion =

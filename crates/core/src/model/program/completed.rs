@@ -343,6 +343,14 @@ static RULES: &[Rule] = &[
         let nth = keys.number("full_attention_interval").unwrap_or(4).max(1);
         keys.each(|layer, _| if (layer + 1).is_multiple_of(nth) { FULL } else { LINEAR })
     }),
+    rule(&["olmo_hybrid"], "layer_types", |keys| {
+        // One attends at least (configuration_olmo_hybrid.py).
+        keys.each(
+            |layer, count| {
+                if (layer + 1).is_multiple_of(4) || count < 4 && layer + 1 == count { FULL } else { LINEAR }
+            },
+        )
+    }),
     rule(&["modernbert", "modernbert-decoder"], "layer_types", |keys| {
         let nth = keys.number("global_attn_every_n_layers").unwrap_or(3).max(1);
         keys.each(|layer, _| if layer % nth == 0 { FULL } else { SLIDING })

@@ -11,7 +11,8 @@ use super::{Action, Classifies, Owner, Program, Recorded, Stated, positions, sou
 use crate::model::behaviour::Behaviour;
 use crate::model::config::{Assumptions, Config, ConfigError, MAX_NESTING, TEXT_PARTS};
 use crate::model::{
-    AnyResolution, ExpertNames, Layer, LayerRun, Model, ModelKind, ModelPart, Module, ModuleKind, Reading, Role, Vision, Window,
+    AnyResolution, ExpertNames, Layer, LayerRun, Model, ModelKind, ModelPart, Module, ModuleKind, Reading, Role,
+    Vision, Window,
 };
 use crate::model::{classes, guess};
 
