@@ -115,6 +115,8 @@ fn python(newest: bool) -> Result<PathBuf> {
 /// Records classes into the files of a folder.
 fn families(python: &Path, root: &Path, folder: &Path, model_types: &[&str]) -> Result<()> {
     let mut recorder: Command = of_python(python, root);
+    // Classes go through sets of names in the order of their hashes (Gemma's, `for layer_type in set(...)`), and what they make so has numbers.
+    recorder.env("PYTHONHASHSEED", "0");
     recorder.args(["-m", "headroom.record.families", "--out"]).arg(folder).args(model_types);
     process::run(&mut recorder, "the lines above say which class could not be recorded, and why.")
 }
