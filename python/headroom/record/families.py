@@ -378,15 +378,18 @@ CLASSES = {
 
 # Sounds, images alone, translation, and what trains with another loss.
 NOT_LANGUAGE = ("whisper", "musicgen", "speech", "trocr", "bark", "moshi", "csm", "git", "blip", "fuyu", "pegasus", "marian", "bart", "xlstm_audio")
+# Classes that are in no file of the repository though a recording of them ends: not right yet, too large, or compared with no step that a
+# test knows (NOT_RECORDED.md). One that is named is recorded all the same.
+NOT_YET = ("blenderbot", "dots3_note", "inkling2_text", "longcat_flash", "phi4_multimodal", "roc_bert", "xlm", "xlnet", "xlstm", "xmod")
 
 
 def model_types():
-    """Every `model_type` with a causal language model."""
+    """Every `model_type` with a causal language model that can be recorded as it runs."""
     from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES as names
 
     from . import remote
 
-    causal = {name for name in names if not any(part in name for part in NOT_LANGUAGE)}
+    causal = {name for name in names if name not in NOT_YET and not any(part in name for part in NOT_LANGUAGE)}
     parts = {name for name in CONFIGS if name.endswith("_text")}
     return sorted(causal | parts | set(CLASSES) | set(SEQ2SEQ) | set(remote.CLASSES))
 
@@ -402,7 +405,7 @@ def image_model_types():
         except Exception:
             return False
 
-    return sorted({name for name in names if has_tower(name)} | set(FILES_BESIDE))
+    return sorted({name for name in names if name not in NOT_YET and has_tower(name)} | set(FILES_BESIDE))
 
 
 def configs_of(model_type):
