@@ -410,13 +410,21 @@ class Block:
     def name_since(self, number):
         """The name that such a value has had since another layer made one in whose place it comes (the tokens that an indexer chose, which later
         layers read until one chooses anew)."""
-        made = lambda n: self.trace.values[n].origin
-        kind = lambda n: (self.trace.ops[made(n)[1]].name, made(n)[2], self.trace.values[n].shape)
         for other, name in self.recording.scope.items():
-            before = owner(self.trace.ops[made(other)[1]].block) if made(other)[0] == "op" else None
-            if isinstance(before, int) and before < self.place and kind(other) == kind(number):
+            before = self.maker(other)
+            if isinstance(before, int) and before < self.place and self.made_as(other) == self.made_as(number):
                 return name
         return None
+
+    def maker(self, number):
+        """The block that makes a value; None for parameters and what the model is given."""
+        kind, *at = self.trace.values[number].origin
+        return owner(self.trace.ops[at[0]].block) if kind == "op" else None
+
+    def made_as(self, number):
+        """How a value is made: by which operator, as which of its outputs, of which shape."""
+        kind, *at = self.trace.values[number].origin
+        return (self.trace.ops[at[0]].name, at[1], self.trace.values[number].shape) if kind == "op" else None
 
     def passed_on(self, readers, dead):
         """What the layer makes in the place of what the layer before it made for it alone (the states of ZAYA's router): number -> the name that it
@@ -424,16 +432,12 @@ class Block:
         if not isinstance(self.place, int):
             return {}
         at = {number: self.takes[place] for number, place in self.local.items() if isinstance(number, int) and place < len(self.takes)}
-        made, found = lambda number: self.trace.values[number].origin, {}
+        found = {}
         for number, name in at.items():
-            if name == "hidden_states" or made(number)[0] != "op":
+            before = self.maker(number)
+            if name == "hidden_states" or not isinstance(before, int) or not set(readers.get(number, ())) <= {before, self.place}:
                 continue
-            operator = self.trace.ops[made(number)[1]]
-            before = owner(operator.block)
-            if not isinstance(before, int) or not set(readers.get(number, ())) <= {before, self.place}:
-                continue
-            alike = lambda n: self.trace.ops[made(n)[1]].name == operator.name and made(n)[2] == made(number)[2]
-            same = [n for n in self.made - dead - {self.last} if made(n)[0] == "op" and alike(n) and self.trace.values[n].shape == self.trace.values[number].shape]
+            same = [n for n in self.made - dead - {self.last} if self.made_as(n) == self.made_as(number)]
             if len(same) == 1 and set(readers.get(same[0], ())) <= {self.place, self.following()}:
                 self.recording.scope[same[0]] = found[same[0]] = name
         return found
