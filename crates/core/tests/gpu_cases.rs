@@ -69,7 +69,6 @@ fn recorded_classes_allocate_what_a_real_gpu_counts() {
             "h100-youtu-full",
             "h100-nomic_bert-masked-full-amp32",
             "h100-axk2-lora-amp",
-            "h100-paligemma-full",
             "h100-t5-base-full-b2-s1024-t128-gc",
             "h100-axk2-full",
             "h100-deepseek_v2-full",

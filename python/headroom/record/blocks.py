@@ -434,8 +434,8 @@ class Block:
         at = {number: self.takes[place] for number, place in self.local.items() if isinstance(number, int) and place < len(self.takes)}
         found = {}
         for number, name in at.items():
-            before = self.maker(number)
-            if name == "hidden_states" or not isinstance(before, int) or not set(readers.get(number, ())) <= {before, self.place}:
+            before = None if name == "hidden_states" else self.maker(number)
+            if not isinstance(before, int) or not set(readers.get(number, ())) <= {before, self.place}:
                 continue
             same = [n for n in self.made - dead - {self.last} if self.made_as(n) == self.made_as(number)]
             if len(same) == 1 and set(readers.get(same[0], ())) <= {self.place, self.following()}:

@@ -10,6 +10,10 @@ def mask_maker(function, attention):
 
     def make(config=None, inputs_embeds=None, **keywords):
         inputs_embeds = keywords.get("input_embeds") if inputs_embeds is None else inputs_embeds
+        given = keywords.get("attention_mask")
+        if isinstance(given, torch.Tensor) and given.dim() == 4:
+            # Whoever calls the model made it (masking_utils.py `_preprocess_mask_arguments`; modeling_paligemma.py `PaliGemmaModel.forward`).
+            return given
         if "recurrent" in function or "linear" in function:
             return None
         if inputs_embeds is not None and tuple(inputs_embeds.shape[:2]) != tuple(Masks.made[False].shape[::2]):

@@ -14,6 +14,7 @@ from .derived import aliases_of
 from .families import of_process
 from .features import by_number, features_of, value_at
 from .head import loss_steps, ties, weight_of
+from .masks import mask_maker
 from .model import Called, build, decoder_of, layers_of, prepare
 from .outline import attach, with_plain_softmax
 from .rates import key_of
@@ -125,6 +126,14 @@ class TestLosses(unittest.TestCase):
 def ended(name):
     """What a system does to a process for want of memory."""
     os._exit(9)
+
+
+class TestMasks(unittest.TestCase):
+    def test_a_mask_that_is_there_is_the_mask(self):
+        # PaliGemma makes the mask of its text model, which asks for one in turn.
+        given, embeds = torch.empty(2, 1, 8, 8, dtype=torch.bool, device="meta"), torch.empty(2, 8, 4, device="meta")
+        for attention in ("sdpa", "eager"):
+            self.assertIs(mask_maker("create_causal_mask", attention)(inputs_embeds=embeds, attention_mask=given), given)
 
 
 class TestProcesses(unittest.TestCase):

@@ -48,6 +48,7 @@ pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> For
         wants_input_grads: requires_input_grads(plan),
         attended: batches.tokens_per_sequence,
         autocast: RefCell::new(numerics.autocast.is_some()),
+        argument_element: strategy(&job.sharding).argument_element(),
         cast_weights: RefCell::default(),
         training,
         checkpoints: training && plan.gradient_checkpointing,
@@ -266,6 +267,7 @@ fn backward_hook(tape: &Rc<Tape>, sharding: &Sharding, into: &Rc<RefCell<Vec<Ten
 /// Token ids and labels.
 pub(super) fn batch_inputs(tape: &Rc<Tape>, job: &Job) -> Vec<Tensor> {
     let Job { plan, batches, .. } = job;
+    tape.mark(|marks, at| marks.inputs = Some(at));
     let label = |name| tape.label(Term::BatchInputs, name);
     let tokens = dims(&[(Sym::B, batches.sequences_per_forward), (Sym::S, batches.tokens_per_sequence)]);
     let sources = dims(&[(Sym::B, batches.sequences_per_forward), (Sym::S, batches.tokens_per_source)]);

@@ -47,6 +47,8 @@ pub const RELABELLED: StorageId = u32::MAX;
 /// Places on the tape, as numbers of events, that tell what is loaded from what every step does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Marks {
+    /// The first batch's inputs begin, where there are any: what comes before is loaded and prepared before anything runs.
+    pub inputs: Option<usize>,
     /// What only the first forward does, once everything is loaded, begins; it ends where the state begins.
     pub first_forward: Option<usize>,
     /// Optimizer state begins; weights and inputs are before it.

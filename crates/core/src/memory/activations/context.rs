@@ -28,6 +28,8 @@ pub(in crate::memory) struct ForwardContext {
     pub(in crate::memory) attended: u64,
     /// Whether autocast is on.
     pub(in crate::memory) autocast: RefCell<bool>,
+    /// dtype that sharding casts the arguments of layers to.
+    pub(in crate::memory) argument_element: Option<ElementType>,
     /// Autocast's weight cache.
     pub(in crate::memory) cast_weights: RefCell<Vec<CastWeight>>,
     /// Whether this forward trains.

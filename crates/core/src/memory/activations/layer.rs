@@ -1,11 +1,29 @@
 //! One transformer layer.
 
-use super::super::autograd::Tensor;
+use super::super::autograd::{ElementType, Tensor, cast};
 use super::super::weights::LayerWeights;
 use super::ForwardContext;
-use super::block::run_recorded;
+use super::block::{arguments, run_recorded};
+use super::scope::Scope;
 
 /// Runs a layer over the residual stream `x`.
 pub(in crate::memory) fn run_layer(context: &ForwardContext, layer: &LayerWeights, x: &Tensor) -> Tensor {
-    context.module("layer", &[], x, |x| run_recorded(context, &layer.block, Some(x), None).unwrap_or_else(|| x.clone()))
+    context.module("layer", &[], x, |x| {
+        let given = cast_arguments(context, layer, x);
+        let out = run_recorded(context, &layer.block, Some(x), None).unwrap_or_else(|| x.clone());
+        // The next layer is given the same, and casts it for itself.
+        given.into_iter().for_each(|given| context.scope.borrow_mut().put_all(given));
+        out
+    })
+}
+
+/// What a layer reads in fp32 in the dtype that sharding's hooks cast it to; gives back what it was. A tower's tables of cosine and
+/// sine are such, and a class that computes with them in fp32 casts them back, in each layer for itself (modeling_qwen2_5_vl.py
+/// `apply_rotary_pos_emb_vision`: `cos.float()`).
+fn cast_arguments(context: &ForwardContext, layer: &LayerWeights, x: &Tensor) -> Option<Scope> {
+    let element = context.argument_element.filter(|element| *element != ElementType::F32)?;
+    let given = arguments(context, &layer.block, x).of(ElementType::F32);
+    let narrow = given.map(|table| cast(table, element, context.passing()));
+    context.scope.borrow_mut().put_all(narrow);
+    Some(given)
 }

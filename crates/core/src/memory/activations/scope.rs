@@ -1,6 +1,6 @@
 //! What blocks of a recorded forward leave for each other.
 
-use super::super::autograd::Tensor;
+use super::super::autograd::{ElementType, Tensor};
 
 /// Values by name.
 #[derive(Debug, Clone, Default)]
@@ -26,6 +26,22 @@ impl Scope {
             Some((_, old)) => *old = tensor,
             None => self.0.push((name.to_owned(), tensor)),
         }
+    }
+
+    /// Those of a dtype that are arguments by name.
+    pub(super) fn of(self, element: ElementType) -> Self {
+        let is_argument = |(name, tensor): &(String, Tensor)| !name.starts_with('#') && tensor.element() == element;
+        Self(self.0.into_iter().filter(is_argument).collect())
+    }
+
+    /// The same names with other values.
+    pub(super) fn map(&self, value: impl Fn(&Tensor) -> Tensor) -> Self {
+        Self(self.0.iter().map(|(name, tensor)| (name.clone(), value(tensor))).collect())
+    }
+
+    /// Puts every one of `others`.
+    pub(super) fn put_all(&mut self, others: Self) {
+        others.0.into_iter().for_each(|(name, tensor)| self.put(&name, tensor));
     }
 
     /// Those that a call takes as arguments, `takes` among them, and those that wait for it.

@@ -27,6 +27,8 @@ struct Piece {
 pub(super) struct Program {
     record: TapeRecord,
     load: Range<usize>,
+    /// Where the first batch's inputs begin within it.
+    inputs: usize,
     /// All steps, one after the other.
     pieces: Vec<Piece>,
 }
@@ -78,7 +80,8 @@ impl Program {
             cut(&record, step, marks.step..marks.end, &mut pieces);
         }
         pieces.retain(|piece| !piece.range.is_empty());
-        Self { load: 0..loaded, pieces, record }
+        let inputs = marks.inputs.map_or(loaded, |inputs| inputs.min(loaded));
+        Self { load: 0..loaded, inputs, pieces, record }
     }
 
     pub(super) fn record(&self) -> &TapeRecord {
@@ -290,12 +293,16 @@ struct Run {
 }
 
 impl Run {
-    /// Loads everything and empties the cache, as the first request that fails would do.
+    /// Loads everything and empties the cache, as a Trainer does before its first batch (transformers trainer.py
+    /// `_inner_training_loop`: `accelerator.free_memory()`), and as the first request that fails would do: a batch never lies in
+    /// what loading left behind.
     fn loaded(program: &Program, mode: Mode) -> Result<Self, Shortage> {
         let blocks = vec![None; program.record.storages as usize];
         let mut run = Self { allocator: Allocator::new(mode, u64::MAX), blocks };
-        run.play(&program.record, program.load.clone())?;
-        run.allocator.empty_cache();
+        for range in [program.load.start..program.inputs, program.inputs..program.load.end] {
+            run.play(&program.record, range)?;
+            run.allocator.empty_cache();
+        }
         Ok(run)
     }
 

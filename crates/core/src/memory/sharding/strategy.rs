@@ -23,6 +23,11 @@ pub(in crate::memory) trait Strategy {
         kept
     }
 
+    /// dtype that layers' arguments are cast to before each runs, where the scheme's hooks do so.
+    fn argument_element(&self) -> Option<ElementType> {
+        None
+    }
+
     /// This rank's share of a tensor of optimizer state.
     fn state_shape(&self, whole: Shape) -> Shape {
         whole

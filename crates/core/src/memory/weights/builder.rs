@@ -2,6 +2,7 @@
 
 use super::model::{Counts, Holder};
 use super::modules::{NormWeights, Projection};
+use super::parts::PartStart;
 use crate::job::{Job, Scheme};
 use crate::memory::autograd::{ElementType, Label, LayerTag, Shape, Sym, Tape, Tensor, dims};
 use crate::memory::parameter::{Parameter, Trainable};
@@ -20,6 +21,8 @@ pub(super) struct Builder<'a> {
     pub(super) built: Built,
     /// The part of the model that comes onto the tape now.
     pub(super) part: ModelPart,
+    /// Where modules began, and of which part they are.
+    pub(super) parts: Vec<PartStart>,
 }
 
 /// What has been put onto the tape so far.
@@ -60,7 +63,7 @@ impl Place {
 
 impl<'a> Builder<'a> {
     pub(super) fn new(tape: &'a Rc<Tape>, job: &'a Job, holder: Holder) -> Self {
-        Self { tape, job, holder, built: Built::default(), part: ModelPart::default() }
+        Self { tape, job, holder, built: Built::default(), part: ModelPart::default(), parts: Vec::new() }
     }
 
     /// The label of a weight.

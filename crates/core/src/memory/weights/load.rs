@@ -26,7 +26,9 @@ pub(in crate::memory) fn load(tape: &Rc<Tape>, job: &Job, holder: Holder) -> Loa
     let behind = (&job.model.final_modules[..], None);
     let after = builder.recorded(&job.model.recorded, Part::After, behind, Place::Outside(outside));
     let head = builder.heads(outside, embeddings.original.as_ref());
+    builder.begin_part(ModelPart::default());
     builder.idle(outside);
+    builder.put_parts_in_order(start);
     if tape.extent != Extent::Whole && holder.term.is_none() && job.sharding.loads_whole_base {
         builder.hold_whole_base();
     }
@@ -156,7 +158,7 @@ impl Builder<'_> {
     fn idle(&mut self, outside: LayerTag) {
         let before = self.built.trainable.len();
         for module in &self.job.model.idle {
-            self.part = module.part;
+            self.begin_part(module.part);
             let is_linear = matches!(module.kind, ModuleKind::Linear { .. });
             if is_linear
                 && let Some(projection) = self.projection(module, Term::AttentionWeights, Place::Layer(outside))

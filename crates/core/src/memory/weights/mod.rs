@@ -10,6 +10,7 @@ mod load;
 mod model;
 mod modules;
 mod order;
+mod parts;
 mod recorded;
 mod shared;
 

@@ -39,7 +39,7 @@ impl Builder<'_> {
                 continue;
             }
             let module = modules.iter().find(|module| module.name == owner.name);
-            self.part = module.map(|module| module.part).unwrap_or_default();
+            self.begin_part(module.map(|module| module.part).unwrap_or_default());
             let (before, known) = (self.built.trainable.len(), self.built.parameters.len());
             let owned = self.owner(owner, module, (of, &sizes, layer), place);
             // Those of an indexer that ranks keys under `torch.no_grad` (modeling_deepseek_v32.py `DeepseekV32Indexer.forward`).

@@ -50,6 +50,12 @@ impl Strategy for Fsdp2<'_> {
         self.0.gathered_dtype.map_or(kept, element_type)
     }
 
+    fn argument_element(&self) -> Option<ElementType> {
+        // `MixedPrecisionPolicy.cast_forward_inputs`, which is on unless said (torch/distributed/fsdp/_fully_shard/_fsdp_state.py
+        // `_pre_forward`); FSDP1 casts the root's alone.
+        self.0.gathered_dtype.map(element_type)
+    }
+
     fn state_shape(&self, whole: Shape) -> Shape {
         self.share(whole)
     }

@@ -160,8 +160,10 @@ impl<'a> Writer<'a> {
             return;
         }
         let (old, new) = (self.old.marks, &mut self.new.marks);
-        if old.first_forward == Some(at) {
-            new.first_forward = Some(now);
+        for (old, new) in [(old.inputs, &mut new.inputs), (old.first_forward, &mut new.first_forward)] {
+            if old == Some(at) {
+                *new = Some(now);
+            }
         }
         for (old, new, is_known) in [
             (old.states, &mut new.states, false),

@@ -1,0 +1,80 @@
+//! Parts of a model one after the other, as a class builds them: a program lists what stands before, in and behind the layers
+//! by when it runs.
+
+use super::builder::Builder;
+use crate::memory::autograd::Extent;
+use crate::model::ModelPart;
+
+/// How much was on the tape and in the lists when a module of a part began.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PartStart {
+    part: ModelPart,
+    events: usize,
+    parameters: usize,
+    quantized: usize,
+    trainable: usize,
+}
+
+/// Towers are built before what brings their features to the text, and that before the text (transformers
+/// modeling_qwen3_omni_moe.py `Qwen3OmniMoeThinkerModel.__init__`, modeling_llava.py `LlavaModel.__init__`). Llama 3.2 Vision and
+/// Gemma 4 build the layer or two that bring features to the text, and Gemma 4 its audio tower, behind the text: no measured step
+/// is nearer for it.
+const BUILT: [ModelPart; 4] =
+    [ModelPart::AudioTower, ModelPart::VisionTower, ModelPart::MultiModalProjector, ModelPart::LanguageModel];
+
+impl Builder<'_> {
+    /// What comes from here on belongs to `part`.
+    pub(super) fn begin_part(&mut self, part: ModelPart) {
+        self.part = part;
+        self.parts.push(PartStart {
+            part,
+            events: self.tape.events_so_far(),
+            parameters: self.built.parameters.len(),
+            quantized: self.built.quantized.len(),
+            trainable: self.built.trainable.len(),
+        });
+    }
+
+    /// Brings everything into the order in which the class builds it, and optimizers meet it; `start`: the first event of the
+    /// model. A replay alone goes by it.
+    pub(super) fn put_parts_in_order(&mut self, start: usize) {
+        let parts = std::mem::take(&mut self.parts);
+        if self.tape.extent != Extent::Whole || parts.iter().all(|one| one.part == ModelPart::LanguageModel) {
+            return;
+        }
+        self.tape.rewrite(start, |_, events, _| in_order(events, &parts, |one| one.events.saturating_sub(start)));
+        let built = &mut self.built;
+        built.parameters = in_order(std::mem::take(&mut built.parameters), &parts, |one| one.parameters);
+        built.quantized = in_order(std::mem::take(&mut built.quantized), &parts, |one| one.quantized);
+        built.trainable = in_order(std::mem::take(&mut built.trainable), &parts, |one| one.trainable);
+    }
+}
+
+/// `items` part by part; `first`: which of them is the first that came after a module began.
+fn in_order<T>(items: Vec<T>, parts: &[PartStart], first: impl Fn(&PartStart) -> usize) -> Vec<T> {
+    let of = |item: usize| {
+        let began = parts.partition_point(|one| first(one) <= item);
+        let part = began.checked_sub(1).and_then(|last| parts.get(last)).map(|one| one.part).unwrap_or_default();
+        BUILT.iter().position(|built| *built == part)
+    };
+    let mut items: Vec<(Option<usize>, T)> = items.into_iter().enumerate().map(|(i, item)| (of(i), item)).collect();
+    items.sort_by_key(|(built, _)| *built);
+    items.into_iter().map(|(_, item)| item).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ModelPart, PartStart, in_order};
+
+    #[test]
+    fn what_sees_stands_before_what_reads() {
+        use ModelPart::{AudioTower, LanguageModel, MultiModalProjector, VisionTower};
+        let starts =
+            [(LanguageModel, 1), (VisionTower, 2), (LanguageModel, 4), (MultiModalProjector, 5), (AudioTower, 6)];
+        let start = |(part, events)| PartStart { part, events, parameters: 0, quantized: 0, trainable: 0 };
+        let parts = starts.map(start);
+        // What came before the first module is the text's; the order within a part stays.
+        assert_eq!(in_order((0..8).collect(), &parts, |one| one.events), [6, 7, 2, 3, 5, 0, 1, 4]);
+        assert_eq!(in_order(vec![0, 1], &[], |one| one.events), [0, 1]);
+    }
+}
