@@ -35,6 +35,8 @@ class Recording:
         complete(self.plain.trace, self.graph.trace, self.pairs, {key_of(one): one for one in self.plain.decoder.parameters()})
         self.begin_first_layer()
         self.trace = self.plain.trace
+        # Of each value its operator and which of its outputs it is: numbers that values had of their operators are those before joining.
+        self.made_by = {n: (op, k) for op in self.trace.ops for k, n in enumerate(op.outputs)}
         self.decoder = self.plain.decoder
         self.modules = modules_of(self.decoder)
         self.layers = len(self.plain.exits)
@@ -418,13 +420,13 @@ class Block:
 
     def maker(self, number):
         """The block that makes a value; None for parameters and what the model is given."""
-        kind, *at = self.trace.values[number].origin
-        return owner(self.trace.ops[at[0]].block) if kind == "op" else None
+        made = self.recording.made_by.get(number)
+        return made and owner(made[0].block)
 
     def made_as(self, number):
         """How a value is made: by which operator, as which of its outputs, of which shape."""
-        kind, *at = self.trace.values[number].origin
-        return (self.trace.ops[at[0]].name, at[1], self.trace.values[number].shape) if kind == "op" else None
+        made = self.recording.made_by.get(number)
+        return made and (made[0].name, made[1], self.trace.values[number].shape)
 
     def passed_on(self, readers, dead):
         """What the layer makes in the place of what the layer before it made for it alone (the states of ZAYA's router): number -> the name that it
@@ -435,7 +437,8 @@ class Block:
         found = {}
         for number, name in at.items():
             before = None if name == "hidden_states" else self.maker(number)
-            if not isinstance(before, int) or not set(readers.get(number, ())) <= {before, self.place}:
+            # The very layer before: a tower's layers hand on to the text's what this one has its like of (Qwen3-VL's deepstack).
+            if not isinstance(before, int) or before != self.preceding() or not set(readers.get(number, ())) <= {before, self.place}:
                 continue
             same = [n for n in self.made - dead - {self.last} if self.made_as(n) == self.made_as(number)]
             if len(same) == 1 and set(readers.get(same[0], ())) <= {self.place, self.following()}:
@@ -459,6 +462,10 @@ class Block:
             yield number
             op, k = made_by.get(number, (None, 0))
             number = None if op is None or op.aliases[k] is None else op.inputs[op.aliases[k]]
+
+    def preceding(self):
+        """The layer that ran before."""
+        return max((i for i in range(self.place) if i not in self.recording.plain.skipped), default=None)
 
     def following(self):
         """The layer that runs next."""
