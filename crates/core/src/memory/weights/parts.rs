@@ -38,11 +38,12 @@ impl Builder<'_> {
     /// Brings everything into the order in which the class builds it, and optimizers meet it; `start`: the first event of the
     /// model. A replay alone goes by it.
     pub(super) fn put_parts_in_order(&mut self, start: usize) {
-        let parts = std::mem::take(&mut self.parts);
+        let mut parts = std::mem::take(&mut self.parts);
         if self.tape.extent != Extent::Whole || parts.iter().all(|one| one.part == ModelPart::LanguageModel) {
             return;
         }
-        self.tape.rewrite(start, |_, events, _| in_order(events, &parts, |one| one.events.saturating_sub(start)));
+        parts.iter_mut().for_each(|one| one.events = one.events.saturating_sub(start));
+        self.tape.rewrite(start, |_, events, _| in_order(events, &parts, |one| one.events));
         let built = &mut self.built;
         built.parameters = in_order(std::mem::take(&mut built.parameters), &parts, |one| one.parameters);
         built.quantized = in_order(std::mem::take(&mut built.quantized), &parts, |one| one.quantized);
@@ -51,15 +52,21 @@ impl Builder<'_> {
 }
 
 /// `items` part by part; `first`: which of them is the first that came after a module began.
-fn in_order<T>(items: Vec<T>, parts: &[PartStart], first: impl Fn(&PartStart) -> usize) -> Vec<T> {
-    let of = |item: usize| {
-        let began = parts.partition_point(|one| first(one) <= item);
-        let part = began.checked_sub(1).and_then(|last| parts.get(last)).map(|one| one.part).unwrap_or_default();
-        BUILT.iter().position(|built| *built == part)
-    };
-    let mut items: Vec<(Option<usize>, T)> = items.into_iter().enumerate().map(|(i, item)| (of(i), item)).collect();
-    items.sort_by_key(|(built, _)| *built);
-    items.into_iter().map(|(_, item)| item).collect()
+fn in_order<T>(items: Vec<T>, parts: &[PartStart], first: fn(&PartStart) -> usize) -> Vec<T> {
+    let mut built = BUILT.map(|_| Vec::new());
+    for (i, item) in items.into_iter().enumerate() {
+        if let Some(part) = built.get_mut(turn(i, parts, first)) {
+            part.push(item);
+        }
+    }
+    built.into_iter().flatten().collect()
+}
+
+/// When the part is built that an item is of: a place in [`BUILT`].
+fn turn(item: usize, parts: &[PartStart], first: fn(&PartStart) -> usize) -> usize {
+    let began = parts.partition_point(|one| first(one) <= item);
+    let part = began.checked_sub(1).and_then(|last| parts.get(last)).map(|one| one.part).unwrap_or_default();
+    BUILT.iter().position(|built| *built == part).unwrap_or_default()
 }
 
 #[cfg(test)]
