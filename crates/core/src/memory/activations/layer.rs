@@ -12,7 +12,9 @@ pub(in crate::memory) fn run_layer(context: &ForwardContext, layer: &LayerWeight
         let given = cast_arguments(context, layer, x);
         let out = run_recorded(context, &layer.block, Some(x), None).unwrap_or_else(|| x.clone());
         // The next layer is given the same, and casts it for itself.
-        given.into_iter().for_each(|given| context.scope.borrow_mut().put_all(given));
+        if let Some(given) = given {
+            context.scope.borrow_mut().put_wide(&given, &Tensor::clone);
+        }
         out
     })
 }
@@ -22,8 +24,8 @@ pub(in crate::memory) fn run_layer(context: &ForwardContext, layer: &LayerWeight
 /// `apply_rotary_pos_emb_vision`: `cos.float()`).
 fn cast_arguments(context: &ForwardContext, layer: &LayerWeights, x: &Tensor) -> Option<Scope> {
     let element = context.argument_element.filter(|element| *element != ElementType::F32)?;
-    let given = arguments(context, &layer.block, x).of(ElementType::F32);
-    let narrow = given.map(|table| cast(table, element, context.passing()));
-    context.scope.borrow_mut().put_all(narrow);
+    let given = arguments(context, &layer.block, x);
+    let narrow = |table: &Tensor| cast(table, element, context.passing());
+    context.scope.borrow_mut().put_wide(&given, &narrow);
     Some(given)
 }

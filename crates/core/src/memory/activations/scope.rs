@@ -28,20 +28,13 @@ impl Scope {
         }
     }
 
-    /// Those of a dtype that are arguments by name.
-    pub(super) fn of(self, element: ElementType) -> Self {
-        let is_argument = |(name, tensor): &(String, Tensor)| !name.starts_with('#') && tensor.element() == element;
-        Self(self.0.into_iter().filter(is_argument).collect())
-    }
-
-    /// The same names with other values.
-    pub(super) fn map(&self, value: impl Fn(&Tensor) -> Tensor) -> Self {
-        Self(self.0.iter().map(|(name, tensor)| (name.clone(), value(tensor))).collect())
-    }
-
-    /// Puts every one of `others`.
-    pub(super) fn put_all(&mut self, others: Self) {
-        others.0.into_iter().for_each(|(name, tensor)| self.put(&name, tensor));
+    /// Puts what `value` makes of those of `given` that are in fp32 and arguments by name.
+    pub(super) fn put_wide(&mut self, given: &Self, value: &dyn Fn(&Tensor) -> Tensor) {
+        for (name, tensor) in &given.0 {
+            if tensor.element() == ElementType::F32 && !name.starts_with('#') {
+                self.put(name, value(tensor));
+            }
+        }
     }
 
     /// Those that a call takes as arguments, `takes` among them, and those that wait for it.

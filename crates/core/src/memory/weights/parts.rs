@@ -59,7 +59,9 @@ fn in_order<T>(items: Vec<T>, parts: &[PartStart], first: fn(&PartStart) -> usiz
             part.push(item);
         }
     }
-    built.into_iter().flatten().collect()
+    let [mut all, vision, projector, text] = built;
+    [vision, projector, text].into_iter().for_each(|part| all.extend(part));
+    all
 }
 
 /// When the part is built that an item is of: a place in [`BUILT`].
