@@ -19,9 +19,9 @@ pub(in crate::memory) fn run_layer(context: &ForwardContext, layer: &LayerWeight
     })
 }
 
-/// What a layer reads in fp32 in the dtype that sharding's hooks cast it to; gives back what it was. A tower's tables of cosine and
-/// sine are such, and a class that computes with them in fp32 casts them back, in each layer for itself (modeling_qwen2_5_vl.py
-/// `apply_rotary_pos_emb_vision`: `cos.float()`).
+/// What a layer reads in fp32 in the dtype that sharding's hooks cast it to; gives back what it was: a tower's tables of cosine and
+/// sine. That a class casts them back in each layer (modeling_qwen2_5_vl.py `apply_rotary_pos_emb_vision`: `cos.float()`) no program
+/// says, as nothing runs for it in a recording, where they are fp32: the copies are missing here.
 fn cast_arguments(context: &ForwardContext, layer: &LayerWeights, x: &Tensor) -> Option<Scope> {
     let element = context.argument_element.filter(|element| *element != ElementType::F32)?;
     let given = arguments(context, &layer.block, x);
