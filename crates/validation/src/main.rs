@@ -47,7 +47,7 @@ fn main() -> ExitCode {
 /// Most lines that are printed: the rest is counted.
 const SHOWN: usize = 60;
 
-/// Writes the golden file anew, and says what moved in it.
+/// Writes the golden files anew, and says what moved in them.
 fn record() -> Result<(), String> {
     let answers = golden::answer_all(&golden::asked(1)?);
     if let Ok(recorded) = golden::read() {
@@ -58,7 +58,7 @@ fn record() -> Result<(), String> {
     Ok(())
 }
 
-/// Fails when an answer to each `every`th plan is not what the golden file has.
+/// Fails when an answer to each `every`th plan is not what the golden files have.
 fn check(every: usize) -> Result<(), String> {
     let recorded = golden::read()?;
     let answers = golden::answer_all(&golden::asked(every)?);

@@ -12,7 +12,7 @@ pub(crate) fn validate(words: &[&str]) -> Result<()> {
     process::run(&mut command(words)?, "the lines above say why.")
 }
 
-/// Writes the report, or with `--check` fails when it is out of date; with `golden`, the same of the golden file.
+/// Writes the report, or with `--check` fails when it is out of date; with `golden`, the same of the golden files.
 pub(crate) fn command(words: &[&str]) -> Result<Command> {
     let mut command = Toolbox::default().command(checkout::cargo())?;
     command.args(["run", "--quiet", "--release", "--package", "headroom-validation", "--"]).args(words);

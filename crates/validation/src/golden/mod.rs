@@ -1,24 +1,20 @@
-//! The golden file: what the core answers to thousands of plans, to the byte, so that a change that should move nothing can
+//! The golden files: what the core answers to thousands of plans, to the byte, so that a change that should move nothing can
 //! show that it moved nothing, and one that should move something, what.
 //!
 //! The plans are those of every measured case, every link of the corpus, every scenario, and [`DRAWS`] and [`RECORDED_DRAWS`] drawn at random. An
 //! answer is a few lines of text: counts, phases, allocations by term, what the allocator makes of them, the request that
-//! fails, advice. The file is that text, deflated.
+//! fails, advice. Each kind of origin has a file, sorted by origin: git stores a change as the lines that changed.
 
 mod answer;
 mod draw;
 mod moved;
 mod plans;
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::io::{Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-
-use flate2::Compression;
-use flate2::read::DeflateDecoder;
-use flate2::write::DeflateEncoder;
 
 pub use moved::{Moved, moved};
 pub use plans::Asked;
@@ -31,7 +27,7 @@ pub const RECORDED_DRAWS: usize = 600;
 /// The answer to one plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answered {
-    /// Where the plan comes from: `allocator alloc-lora-101`, `link 7`, `draw 12`.
+    /// Where the plan comes from: `allocator alloc-lora-101`, `link 007`, `draw 0012`.
     pub origin: String,
     /// The plan.
     pub link: String,
@@ -39,12 +35,12 @@ pub struct Answered {
     pub lines: Vec<String>,
 }
 
-/// The file in the checkout this crate was built from.
+/// The folder in the checkout this crate was built from.
 pub fn path() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/answers.deflate")
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden")
 }
 
-/// Every plan of the golden file, or of each `every` of them the first.
+/// Every plan of the golden files, or of each `every` of them the first.
 ///
 /// # Errors
 /// A sentence that names the file that cannot be read.
@@ -78,38 +74,66 @@ pub fn answer_all(asked: &[Asked]) -> Vec<Answered> {
     answers.into_iter().map(|(_, answered)| answered).collect()
 }
 
-/// Reads the golden file.
+/// Reads every golden file.
 ///
 /// # Errors
 /// A sentence that says what to do about it.
 pub fn read() -> Result<Vec<Answered>, String> {
-    let path = path();
-    let because =
-        |error: std::io::Error| format!("{} cannot be read ({error}): run `cargo xtask golden`", path.display());
-    let bytes = fs::read(&path).map_err(because)?;
-    let mut text = String::new();
-    DeflateDecoder::new(bytes.as_slice()).read_to_string(&mut text).map_err(because)?;
-    Ok(parse(&text))
+    read_from(&path())
 }
 
-/// Writes the golden file; gives back its size, bytes.
+fn read_from(folder: &Path) -> Result<Vec<Answered>, String> {
+    let because = |path: &Path, error: std::io::Error| {
+        format!("{} cannot be read ({error}): run `cargo xtask golden`", path.display())
+    };
+    let mut answers = Vec::new();
+    for path in files(folder).map_err(|error| because(folder, error))? {
+        answers.extend(parse(&fs::read_to_string(&path).map_err(|error| because(&path, error))?));
+    }
+    Ok(answers)
+}
+
+/// Writes the golden files, and removes those of origins that no plan has any more; gives back their size, bytes.
 ///
 /// # Errors
-/// A sentence that names it.
+/// A sentence that names the file that cannot be written.
 pub fn write(answers: &[Answered]) -> Result<usize, String> {
-    let path = path();
-    let because = |error: std::io::Error| format!("{} cannot be written: {error}", path.display());
-    let mut deflated = DeflateEncoder::new(Vec::new(), Compression::best());
-    deflated.write_all(text(answers).as_bytes()).map_err(because)?;
-    let bytes = deflated.finish().map_err(because)?;
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(because)?;
-    }
-    fs::write(&path, &bytes).map_err(because)?;
-    Ok(bytes.len())
+    write_to(&path(), answers)
 }
 
-fn text(answers: &[Answered]) -> String {
+fn write_to(folder: &Path, answers: &[Answered]) -> Result<usize, String> {
+    let because = |path: &Path, error: std::io::Error| format!("{} cannot be written: {error}", path.display());
+    let mut by_file: BTreeMap<PathBuf, Vec<&Answered>> = BTreeMap::new();
+    for answered in answers {
+        let kind = answered.origin.split(' ').next().unwrap_or_default();
+        by_file.entry(folder.join(kind).with_extension("txt")).or_default().push(answered);
+    }
+    fs::create_dir_all(folder).map_err(|error| because(folder, error))?;
+    for path in files(folder).map_err(|error| because(folder, error))? {
+        if !by_file.contains_key(&path) {
+            fs::remove_file(&path).map_err(|error| because(&path, error))?;
+        }
+    }
+    let mut bytes = 0;
+    for (path, mut answers) in by_file {
+        answers.sort_by(|a, b| a.origin.cmp(&b.origin));
+        let text = text(&answers);
+        fs::write(&path, &text).map_err(|error| because(&path, error))?;
+        bytes += text.len();
+    }
+    Ok(bytes)
+}
+
+/// The golden files of a folder by name.
+fn files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path()));
+    let mut files = entries.collect::<std::io::Result<Vec<_>>>()?;
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "txt"));
+    files.sort();
+    Ok(files)
+}
+
+fn text(answers: &[&Answered]) -> String {
     let mut text = String::new();
     for Answered { origin, link, lines } in answers {
         text.push_str(&format!("> {origin}\t{link}\n"));
@@ -143,7 +167,16 @@ mod tests {
             link: "v=1&model=Qwen/Qwen3-4B".to_owned(),
             lines: vec!["count 1 2".to_owned(), "phase load 3".to_owned()],
         };
-        let answers = vec![answered("draw 0"), answered("link 1")];
-        assert_eq!(parse(&text(&answers)), answers);
+        let answers = vec![answered("link 001"), answered("draw 0002"), answered("draw 0001")];
+        let folder = std::env::temp_dir().join(format!("headroom-golden-{}", std::process::id()));
+        write_to(&folder, &answers).unwrap();
+        let read = read_from(&folder).unwrap();
+        write_to(&folder, &answers[..1]).unwrap();
+        let left = read_from(&folder).unwrap();
+        fs::remove_dir_all(&folder).unwrap();
+        let origins: Vec<&str> = read.iter().map(|answered| answered.origin.as_str()).collect();
+        assert_eq!(origins, ["draw 0001", "draw 0002", "link 001"], "by file, then by origin");
+        assert_eq!(read.last(), answers.first());
+        assert_eq!(left, answers[..1], "no file is left of an origin that is gone");
     }
 }

@@ -1,4 +1,4 @@
-//! Which plans the golden file is about.
+//! Which plans the golden files are about.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::{case, kept};
 /// A plan and where it comes from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asked {
-    /// `allocator alloc-lora-101`, `link 7`, `scenario reward_model lora`, `draw 12`.
+    /// `allocator alloc-lora-101`, `link 007`, `scenario reward_model lora`, `draw 0012`.
     pub origin: String,
     /// The plan.
     pub plan: Plan,
@@ -35,12 +35,12 @@ pub(super) fn all() -> Result<Vec<Asked>, String> {
         plans.extend(scenario.plans.iter().map(of));
     }
     plans.extend((0..DRAWS).map(|index| Asked {
-        origin: format!("draw {index}"),
+        origin: format!("draw {index:04}"),
         plan: draw::plan(index),
         drawn: true,
     }));
     plans.extend((0..RECORDED_DRAWS).map(|index| Asked {
-        origin: format!("recorded draw {index}"),
+        origin: format!("recorded-draw {index:03}"),
         plan: draw::of_recorded(index),
         drawn: true,
     }));
@@ -62,7 +62,7 @@ fn links() -> Result<Vec<Asked>, String> {
     let text = fs::read_to_string(&path).map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
     let links = text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split('\t').next());
     let read = |(number, text): (usize, &str)| Asked {
-        origin: format!("link {number}"),
+        origin: format!("link {number:03}"),
         plan: link::decode(text).plan,
         drawn: false,
     };

@@ -47,7 +47,7 @@ pub(super) fn report() -> Result<Tally> {
     check(&mut crate::validate::command(&["--check"])?, "run `cargo xtask validate` and look at what changed.")
 }
 
-/// A part of the golden file; `cargo xtask golden --check` compares the whole.
+/// A part of the golden files; `cargo xtask golden --check` compares the whole.
 pub(super) fn golden() -> Result<Tally> {
     check(&mut crate::validate::command(&["golden", "--check", "--every", "25"])?, "run `cargo xtask golden --check`.")
 }
