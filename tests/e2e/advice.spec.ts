@@ -117,9 +117,11 @@ test("nothing is advised that a later replay could contradict", async ({ page, p
 });
 
 test("a longer sequence is never recommended, and offered with the words when it helps", async ({ page, planner }) => {
-  await planner.open("v=1&model=google/gemma-2-9b&method=lora&gpu=a100-80gb&max_length=1024");
+  await planner.open(IDLE);
   const panel = await settled(page, "Use the GPU");
-  await expect(panel.getByRole("group", { name: "Recommended" })).toContainText("per_device_train_batch_size 1 → 2");
+  const same = panel.getByRole("group", { name: "Same training, faster" });
+  await expect(same).toContainText("per_device_train_batch_size 1 → 8");
+  await expect(same).not.toContainText("max_length");
   await panel.getByText("Or raise something else by itself").click();
   const longer = panel.getByRole("listitem").filter({ hasText: "max_length" });
   await expect(longer.last()).toContainText("Helps only if the data has longer sequences.");
@@ -179,19 +181,30 @@ test("an idle GPU is filled into the band that is aimed at", async ({ page, plan
     const said = await planner.basis.getByText(/% of the GPU/).innerText();
     return Number.parseFloat(said);
   };
+  const before = await share();
   let panel = await settled(page, "Use the GPU");
   await panel.getByRole("radio", { name: "31–62 %, cautious" }).check();
   panel = await settled(page, "Use the GPU");
-  await panel.getByRole("button", { name: "Use: Recommended" }).click();
-  await expect.poll(share, { timeout: 20_000 }).toBeGreaterThanOrEqual(31);
+  await panel.getByRole("button", { name: "Use: Same training, faster" }).click();
+  await expect.poll(share, { timeout: 20_000 }).toBeGreaterThan(before);
   expect(await share()).toBeLessThanOrEqual(63);
-  panel = await settled(page, "Use the GPU");
-  await expect(panel).toContainText("nothing to raise");
-  await panel.getByRole("radio", { name: "75–90 %" }).check();
-  panel = await settled(page, "Use the GPU");
-  await panel.getByRole("button", { name: "Use: Aggressive" }).click();
-  await expect.poll(share, { timeout: 20_000 }).toBeGreaterThanOrEqual(75);
-  expect(await share()).toBeLessThanOrEqual(90);
+  await expect(page.getByText(/= 16 sequences a step/)).toBeVisible();
+});
+
+test("frozen weights in float32 are the first thing that is said, and one click loads them in 16 bits", async ({ page, planner }) => {
+  await planner.open(
+    "v=1&model=meta-llama/Llama-3.1-8B&gpu=rtx-4090&trainer=trl&trainer_version=1.16.0&prepare_for_kbit_training=false" +
+      "&torch_dtype=float32&mixed_precision=bf16&optim=adamw_torch_fused&per_device_train_batch_size=4&max_length=4096&gradient_checkpointing=true",
+  );
+  let panel = await settled(page, "Make it fit");
+  await expect(panel).toContainText("The frozen weights load in float32, because nothing says otherwise.");
+  await expect(panel).toContainText('model_init_kwargs={"dtype": "bfloat16"}');
+  await panel.getByRole("button", { name: "First: load the frozen weights in 16 bits" }).click();
+  await expect.poll(() => planner.fragment()).not.toContain("torch_dtype=float32");
+  panel = await settled(page, "Make it fit");
+  await panel.getByRole("button", { name: /^Apply all/ }).click();
+  expect(await planner.settledVerdict()).toContain("Fits");
+  expect(planner.fragment()).not.toContain("zero_stage");
 });
 
 test("every change by itself, the largest saving first, each to be used", async ({ page, planner }) => {

@@ -123,7 +123,7 @@ test("GRPO is made to fit 24 GB", async ({ page, planner }) => {
 test("an idle GPU is used", async ({ page, planner }) => {
   const journey = new Journey(page);
   await planner.openAsNewcomer();
-  await journey.clicks(page.getByRole("button", { name: "Use: Recommended" }));
+  await journey.clicks(page.getByRole("button", { name: "Use: Same training, faster" }));
   await expect.poll(() => planner.fragment()).toContain("per_device_train_batch_size=");
   journey.ends("(d) idle GPU");
 });

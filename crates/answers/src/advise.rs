@@ -1,14 +1,13 @@
 //! Advice for scripts.
 
+use headroom_core::advise::confirmed::{Direction, confirmed};
 use headroom_core::advise::difference::Changed;
-use headroom_core::advise::fill::{Fill, Filled, Knob, Target, fill};
-use headroom_core::advise::fit::{Escalation, Found, LevelAnswer, escalate};
+use headroom_core::advise::fill::{Fill, Filled, Knob, Target};
+use headroom_core::advise::fit::{Escalation, Found, LevelAnswer};
 use headroom_core::advise::tiers::{Reason, Rung, Tier, ladder, tiers};
 use headroom_core::advise::{
-    FitOracle, Hardware, Heuristic, Impact, Judgement, Level, Lever, Replayed, ReplayedIfClose, Stage, impacts,
-    waterfall,
+    Hardware, Impact, Judgement, Level, Lever, Numbers, Remembering, Replayed, Stage, impacts,
 };
-use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::Fit;
 use headroom_core::plan::Method;
@@ -26,6 +25,8 @@ pub struct Advised {
     pub escalation: Option<Escalation>,
     /// Where it does: what to raise.
     pub fill: Option<Fill>,
+    /// Where frozen weights load in fp32: what 16 bits save.
+    pub frozen_in_float32: Option<Impact>,
     /// What each lever does by itself.
     pub impacts: Vec<Impact>,
     /// Every method with every way to shard its state.
@@ -41,6 +42,8 @@ struct AdviceJson<'a> {
     needed_bytes: u64,
     #[serde(rename = "card_bytes")]
     gpu_bytes: u64,
+    /// Where frozen weights load in fp32: the change that loads them in 16 bits.
+    frozen_in_float32: Option<ImpactJson>,
     levels: Option<Vec<LevelJson<'a>>>,
     hardware: Option<Vec<HardwareJson>>,
     fill: Option<FillJson<'a>>,
@@ -53,6 +56,8 @@ struct AdviceJson<'a> {
 #[derive(Serialize)]
 struct LevelJson<'a> {
     level: Level,
+    /// A milder level that suffices and takes no longer.
+    enough: Option<Level>,
     #[serde(flatten)]
     found: FoundJson<'a>,
 }
@@ -61,7 +66,6 @@ struct LevelJson<'a> {
 #[serde(tag = "found", rename_all = "snake_case")]
 enum FoundJson<'a> {
     Fits { time_ratio: Range, link: String, stages: Vec<StageJson<'a>> },
-    NoQuicker,
     Short { needed_bytes: Option<u64>, link: Option<String> },
 }
 
@@ -120,6 +124,8 @@ struct TierJson {
     method: Method,
     zero_stage: u8,
     offload: bool,
+    /// What it holds or computes in fewer bits than the plan.
+    fewer_bits: Vec<Numbers>,
     #[serde(flatten)]
     way: WayJson,
 }
@@ -150,22 +156,21 @@ impl<'a> From<&'a LevelAnswer> for LevelJson<'a> {
                 link: link::encode(&advice.plan),
                 stages: advice.stages.iter().map(StageJson::from).collect(),
             },
-            Found::NoQuicker => FoundJson::NoQuicker,
             Found::Short(leanest) => FoundJson::Short {
                 needed_bytes: leanest.as_ref().map(|leanest| leanest.need_bytes),
                 link: leanest.as_ref().map(|leanest| link::encode(&leanest.plan)),
             },
         };
-        Self { level: answer.level, found }
+        Self { level: answer.level, enough: answer.enough, found }
     }
 }
 
 impl<'a> From<&'a Stage> for StageJson<'a> {
-    fn from(Stage { lever, saved_bytes, need_bytes, time, .. }: &'a Stage) -> Self {
+    fn from(Stage { lever, level, saved_bytes, need_bytes, time, .. }: &'a Stage) -> Self {
         Self {
             lever,
             change: (ENGLISH.advice.lever)(*lever),
-            level: lever.level(),
+            level: *level,
             saved_bytes: *saved_bytes,
             needed_bytes: *need_bytes,
             time_ratio: *time,
@@ -219,12 +224,13 @@ impl WayJson {
 }
 
 impl From<&Tier> for TierJson {
-    fn from(Tier { alternative, judgement, time, reason, shards_nothing }: &Tier) -> Self {
+    fn from(Tier { alternative, judgement, time, reason, shards_nothing, fewer_bits }: &Tier) -> Self {
         let link = link::encode(&alternative.plan);
         Self {
             method: alternative.method,
             zero_stage: alternative.zero_stage,
             offload: alternative.offload,
+            fewer_bits: fewer_bits.clone(),
             way: WayJson::of(judgement.as_ref(), *time, *reason, *shards_nothing, link),
         }
     }
@@ -245,7 +251,7 @@ impl From<&Impact> for ImpactJson {
         Self {
             lever: impact.lever,
             change: (ENGLISH.advice.lever)(impact.lever),
-            level: impact.lever.level(),
+            level: impact.level,
             saved_bytes: impact.saved_bytes,
             time_ratio: impact.time,
             link: link::encode(&impact.plan),
@@ -253,37 +259,27 @@ impl From<&Impact> for ImpactJson {
     }
 }
 
-/// Everything that can be said about a plan; an idle GPU is filled up to `target`.
+/// Everything that can be said about a plan, each figure replayed as the page replays it; an idle GPU is filled up to `target`.
 pub fn advised(estimated: Estimated, target: Target) -> Advised {
     let job = &estimated.job;
-    let fits = estimated.estimate.verdict.fit == Fit::Fits;
-    Advised {
-        escalation: (!fits).then(|| confirmed(job)),
-        fill: fits.then(|| fill(job, target, &ReplayedIfClose)),
-        impacts: impacts(job, &Heuristic),
-        tiers: tiers(job, &ReplayedIfClose),
-        ladder: ladder(job, &ReplayedIfClose),
-        estimated,
-    }
-}
-
-/// How a plan that does not fit would: the quick answer if the replays of what it advises agree with it, else one that was
-/// replayed all the way.
-pub fn confirmed(job: &Job) -> Escalation {
-    let quick = escalate(job, &Heuristic);
-    let agrees = |found: &Found| match found {
-        Found::Fits(advice) => job.with(advice.plan.clone()).is_ok_and(|advised| Replayed.fits(&advised)),
-        Found::NoQuicker | Found::Short(_) => true,
-    };
-    let all_agree = quick.levels.iter().all(|answer| agrees(&answer.found));
-    let mut escalation = if all_agree { quick } else { escalate(job, &ReplayedIfClose) };
-    for answer in &mut escalation.levels {
-        if let Found::Fits(advice) = &mut answer.found {
-            // So that the savings sum to the difference of the two verdicts.
-            advice.stages = waterfall(job, &advice.levers, &Replayed);
+    let (mut escalation, mut fill, mut frozen_in_float32) = (None, None, None);
+    if let Some(found) = confirmed(job, target) {
+        frozen_in_float32 = found.frozen_in_float32;
+        match found.kind {
+            Direction::Fit(found, _) => escalation = Some(found),
+            Direction::Fill(found) => fill = Some(*found),
         }
     }
-    escalation
+    let oracle = &Remembering::new(&Replayed);
+    Advised {
+        escalation,
+        fill,
+        frozen_in_float32,
+        impacts: impacts(job, oracle),
+        tiers: tiers(job, oracle),
+        ladder: ladder(job, oracle),
+        estimated,
+    }
 }
 
 impl Advised {
@@ -292,12 +288,13 @@ impl Advised {
     /// # Errors
     /// Where it is nothing that JSON can say: never.
     pub fn to_json(&self) -> serde_json::Result<String> {
-        let Self { estimated, escalation, fill, impacts, tiers, ladder } = self;
+        let Self { estimated, escalation, fill, frozen_in_float32, impacts, tiers, ladder } = self;
         let answer = AdviceJson {
             link: link::encode(estimated.job.plan()),
             fits: escalation.is_none(),
             needed_bytes: estimated.estimate.peak.band.expected,
             gpu_bytes: estimated.estimate.gpu_bytes,
+            frozen_in_float32: frozen_in_float32.as_ref().map(ImpactJson::from),
             levels: escalation.as_ref().map(|of| of.levels.iter().map(LevelJson::from).collect()),
             hardware: escalation.as_ref().map(|of| of.hardware.iter().map(HardwareJson::from).collect()),
             fill: fill.as_ref().map(FillJson::from),

@@ -9,7 +9,7 @@ mod link;
 mod plan;
 mod step_time;
 
-pub use advise::{Advised, advised, confirmed};
+pub use advise::{Advised, advised};
 pub use estimate::{Estimated, estimate_json};
 pub use json::{sorted, text, text_sorted};
 pub use link::{Linked, Wanted, linked};

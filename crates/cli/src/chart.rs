@@ -3,12 +3,14 @@
 use std::io::Write;
 
 use clap::ArgGroup;
-use headroom_answers::{Estimated, confirmed};
+use headroom_answers::Estimated;
 use headroom_charts::{
     Bar, Card, FitMap, FitMapLook, FitMapTexts, LeverBar, Look, Orientation, Palette, Picture, Texts, card_svg,
     comparison_csv, comparison_svg, fit_map_csv, fit_map_svg, need_by_category, phases_csv, phases_svg, waterfall_csv,
     waterfall_svg,
 };
+use headroom_core::advise::confirmed::{Direction, confirmed};
+use headroom_core::advise::fill::Target;
 use headroom_core::advise::fit::Escalation;
 use headroom_core::advise::map::{Map, axes, length, map_beside, tight_share};
 use headroom_core::advise::solve::Unknown;
@@ -255,14 +257,18 @@ fn csv(estimated: &Estimated, options: &ChartOptions) -> Result<String, Failure>
 /// What each lever of the mildest advice saves; of a plan that fits already, or that nothing makes fit, nothing.
 fn levers(estimated: &Estimated) -> Vec<LeverBar> {
     let Estimated { job, estimate, .. } = estimated;
-    let escalation = (estimate.verdict.fit != Fit::Fits).then(|| confirmed(job));
+    let advised = if estimate.verdict.fit == Fit::Fits { None } else { confirmed(job, Target::default()) };
+    let escalation = advised.and_then(|advised| match advised.kind {
+        Direction::Fit(escalation, _) => Some(escalation),
+        Direction::Fill(_) => None,
+    });
     let stages = escalation.as_ref().and_then(Escalation::mildest).map(|advice| advice.stages.as_slice());
     let mut levers = Vec::new();
     for stage in stages.unwrap_or_default() {
         levers.push(LeverBar {
             label: (ENGLISH.advice.lever_short)(stage.lever),
             need_bytes: stage.need_bytes,
-            level: stage.lever.level(),
+            level: stage.level,
             id: link::encode(&stage.plan),
         });
     }

@@ -4,13 +4,14 @@ use std::io::Write;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use headroom_core::advise::difference::Changed;
-use headroom_core::advise::largest::{Offer, largest_models};
+use headroom_core::advise::largest::{LargestModels, Offer, largest_models};
 use headroom_core::advise::solve::{Unknown, fewest_gpus, most, smallest_gpu};
 use headroom_core::advise::{Replayed, ReplayedIfClose};
 use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::plan::Plan;
 use headroom_core::units::bytes_text;
+use headroom_text::ENGLISH;
 use serde::Serialize;
 
 use crate::Failure;
@@ -93,7 +94,7 @@ pub(crate) fn run(options: &SolveOptions, out: &mut dyn Write) -> Result<(), Fai
 
 /// The largest models that fit, one of each family, and what has to be changed for each.
 fn models(job: &Job, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
-    let offers = largest_models(job);
+    let LargestModels { offers, more } = largest_models(job);
     if json {
         let largest = offers.iter().max_by_key(|offer| offer.model.param_count);
         let answer = ModelsJson {
@@ -101,6 +102,7 @@ fn models(job: &Job, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
             value: largest.map(|offer| offer.model.id),
             link: largest.map(|offer| link::encode(&offer.plan)),
             models: offers.iter().map(OfferJson::from).collect(),
+            more,
         };
         return json::write_sorted(&answer, out);
     }
@@ -123,6 +125,9 @@ fn models(job: &Job, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
         }
         writeln!(out, "link     #{}", link::encode(plan))?;
     }
+    if more > 0 {
+        writeln!(out, "{}", (ENGLISH.options().solve.largest_more)(more))?;
+    }
     Ok(())
 }
 
@@ -132,6 +137,8 @@ struct ModelsJson<'a> {
     value: Option<&'static str>,
     link: Option<String>,
     models: Vec<OfferJson<'a>>,
+    /// Families that have a model that fits and are not among `models`.
+    more: usize,
 }
 
 #[derive(Serialize)]
@@ -202,7 +209,7 @@ fn answer(job: &Job, question: Question) -> Answered {
         Question::Gpus => named("num_gpus", "num_gpus", fewest_gpus(job, &Replayed)),
         Question::Gpu => named("gpu", "gpu", smallest_gpu(job, &ReplayedIfClose)),
         Question::Model => {
-            let largest = largest_models(job).into_iter().max_by_key(|offer| offer.model.param_count);
+            let largest = largest_models(job).offers.into_iter().max_by_key(|offer| offer.model.param_count);
             named("model", "model", largest.map(|offer| offer.plan))
         }
     }

@@ -52,8 +52,8 @@ fn the_text_says_what_each_level_costs_or_lacks() {
     let text = headroom(&["advise", "v=1&model=mistralai/Mistral-7B-v0.1&method=lora&gpu=t4&torch_dtype=float16"]).out;
     for part in [
         "Mistral-7B-v0.1 on Tesla T4: needs ",
-        "does not fit\n\n1 · The same result: nothing about the result changes\nnot enough: reaches ",
-        " more than it has\n\n2 · Lower precision: of arithmetic or optimizer state\nfits with ",
+        "does not fit\n\n1 · The same result: nothing is held or computed in fewer bits\nnot enough: reaches ",
+        " more than it has\n\n2 · Lower precision: weights, gradients or optimizer state in fewer bits\nfits with ",
         "  Then needs, GiB  Time per token",
         "\nlink     #v=1&model=mistralai/Mistral-7B-v0.1&gpu=t4",
         "\nEvery change by itself\n",

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use headroom_core::advise::fill::{Filled, Knob, Target, fill};
+use headroom_core::advise::fill::{Filled, Knob, Target, WORTH_RAISING, fill};
 use headroom_core::advise::fit::escalate;
 use headroom_core::advise::tiers::{Reason, ladder};
 use headroom_core::advise::{FitOracle, Heuristic, Remembering, Replayed, steps_between};
@@ -11,7 +11,7 @@ use headroom_core::link;
 use headroom_core::memory::{Fit, estimate_replayed};
 use headroom_core::plan::Plan;
 use headroom_core::scenario::SCENARIOS;
-use headroom_core::speed::{Per, StepTime, ratio_per, step_time};
+use headroom_core::speed::{StepTime, step_time};
 
 /// What follows from a plan that can be estimated.
 fn job(plan: &Plan) -> Job {
@@ -59,20 +59,20 @@ fn a_run_that_ran_out_of_memory_gets_a_way_that_fits_at_every_level() {
 fn an_idle_gpu_is_filled_by_valid_settings() {
     let now = plan("idle_card", "now");
     let filled = fill(&job(&now), Target::CAUTIOUS, &Replayed);
-    let (recommended, aggressive) = (filled.recommended.unwrap(), filled.aggressive.unwrap());
-    for one in [&recommended, &aggressive] {
+    let offered: Vec<&Filled> = [&filled.recommended, &filled.aggressive].into_iter().flatten().collect();
+    assert!(!offered.is_empty());
+    for one in &offered {
         let (batch, answers) = (one.plan.per_device_train_batch_size, one.plan.rollout.num_generations());
         assert_eq!(answers % batch, 0, "num_samples % device_batch_size");
         assert_eq!(one.plan.rollout.prompts.unwrap() % one.plan.num_gpus, 0, "examples_per_step % num_gpus");
         let estimate = estimate_replayed(&job(&one.plan));
         let used = estimate.verdict.used_share;
-        assert!((10.0 / 32.0..=20.0 / 32.0).contains(&used) && estimate.verdict.fit == Fit::Fits, "{used}");
+        assert!(used <= 20.0 / 32.0 && estimate.verdict.fit == Fit::Fits, "{used}");
         assert!(one.plan.rollout.sequences_at_once == Some(batch) && batch > now.per_device_train_batch_size);
-        assert!(one.gain.expected > 1.0, "{:?}", one.gain);
+        assert!(one.gain.expected >= WORTH_RAISING, "{:?}", one.gain);
     }
-    assert!(aggressive.judgement.need_bytes > recommended.judgement.need_bytes);
     // The guide's own order: batch, answers, their length.
-    let steps: Vec<[u64; 3]> = std::iter::once(&aggressive.plan)
+    let steps: Vec<[u64; 3]> = std::iter::once(&offered.last().unwrap().plan)
         .chain(&filled.back_off)
         .map(|plan| {
             [plan.per_device_train_batch_size, plan.rollout.num_generations(), plan.rollout.max_completion_length()]
@@ -100,12 +100,13 @@ fn idle_gpus_of_all_situations_are_filled_into_the_target_and_never_beyond() {
             for filled in recommended.iter().chain(&filled.others) {
                 let judged = oracle.judge(&job(&filled.plan)).unwrap();
                 let used = judged.used_share();
-                // A batch may stay below the target where the next is beyond it.
-                let low = if filled.knob == Knob::Batch { own.used_share() } else { target.low };
-                assert!((low..=target.high).contains(&used), "{} {:?}: {used}", one.key, filled.knob);
+                // The same training may stay below the target, and so may a batch where the next is beyond it.
+                let low = if filled.knob == Knob::Batch { 0.0 } else { target.low };
+                let high = if filled.keeps_effective_batch && target == Target::default() { 1.0 } else { target.high };
+                assert!((low..=high).contains(&used), "{} {:?}: {used}", one.key, filled.knob);
                 assert_eq!(judged.fit, Fit::Fits, "{} {:?}", one.key, filled.knob);
                 assert!(!filled.changed.is_empty());
-                assert!(filled.knob != Knob::Batch || filled.gain.high > 1.0, "{}: {:?}", one.key, filled.gain);
+                assert!(filled.gain.expected >= WORTH_RAISING, "{}: {:?}", one.key, filled.gain);
             }
             let data_alone = |filled: &Filled| matches!(filled.knob, Knob::Length | Knob::Rank);
             assert!(!recommended.iter().any(data_alone), "{}", one.key);
@@ -131,17 +132,9 @@ fn the_ladder_names_the_quickest_preset_that_fits_and_why_the_others_are_not() {
         let times: Vec<StepTime> = rungs.iter().map(|rung| step_time(&job(&rung.plan))).collect();
         for (i, rung) in rungs.iter().enumerate() {
             let fits = estimate_replayed(&job(&rung.plan)).verdict.fit == Fit::Fits;
-            // Quicker is what the range of the ratio tells apart; of those as quick the first is taken.
             let others = (0..4).filter(|j| *j != i && rungs[*j].reason != Reason::DoesNotFit);
-            let tells = |j: usize| ratio_per(&times[j], &times[i], Per::Token).low > 1.0;
-            let quicker = others.clone().any(tells)
-                || others.clone().any(|j| {
-                    j < i
-                        && !(0..4).any(|k| {
-                            rungs[k].reason != Reason::DoesNotFit
-                                && ratio_per(&times[k], &times[j], Per::Token).low > 1.0
-                        })
-                });
+            let seconds = |of: usize| times[of].seconds.expected / times[of].tokens as f64;
+            let quicker = others.clone().any(|j| seconds(j) < seconds(i));
             let expected = match (fits, quicker) {
                 (false, _) => Reason::DoesNotFit,
                 (true, true) => Reason::Slower,
@@ -159,7 +152,7 @@ fn the_ladder_names_the_quickest_preset_that_fits_and_why_the_others_are_not() {
         }
         chosen.push((quickest.or(helped.as_ref()).unwrap().name, helped.is_some()));
     }
-    // 5 GiB: the preset that offloads peaks below it, but its first steps leave segments that later ones cannot use. 3.5 GiB:
+    // 24 GiB: all fit, and shorter sequences take less time a token. 5 GiB: the preset that offloads peaks below it, but its first steps leave segments that later ones cannot use. 3.5 GiB:
     // the presets leave 1.7 GiB of logits on the GPU, which Liger's kernels never materialise.
-    assert_eq!(chosen, [("deepspeed", false), ("minimal", false), ("minimal", true), ("minimal", true)]);
+    assert_eq!(chosen, [("stage3", false), ("minimal", false), ("minimal", true), ("minimal", true)]);
 }

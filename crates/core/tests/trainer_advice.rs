@@ -91,7 +91,7 @@ fn what_takes_memory_for_speed_comes_last_and_is_worth_it() {
     let escalation = escalate(&job(&plan.plan), &Heuristic);
     let advised = escalation.levels.iter().filter_map(|answer| match &answer.found {
         Found::Fits(advice) => Some(advice),
-        Found::NoQuicker | Found::Short(_) => None,
+        Found::Short(_) => None,
     });
     let mut taken = 0;
     for advice in advised {

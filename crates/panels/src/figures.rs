@@ -1,5 +1,6 @@
 //! Figures as people read them.
 
+use headroom_core::memory::{Basis, Estimate};
 use headroom_core::speed::Range;
 use headroom_core::units::{GIB, MIB, bytes_text, count_text, gib_apart, gib_parts};
 
@@ -34,6 +35,16 @@ pub(crate) fn glance_apart(bytes: [u64; 2]) -> [String; 2] {
         return shown;
     }
     gib_apart(bytes, 2).map(|value| format!("{value} GiB"))
+}
+
+/// An amount that is not of the plan's own replay yet, marked as rough.
+pub(crate) fn rough(amount: &str) -> String {
+    ["≈ ", amount].concat()
+}
+
+/// `amount` of `estimate`, marked as rough where it does not stand on the plan's own replay.
+pub(crate) fn of_estimate(estimate: &Estimate, amount: String) -> String {
+    if estimate.peak.basis == Basis::Replayed { amount } else { rough(&amount) }
 }
 
 /// Bytes in units of ten, as guides count them: `59.2 GB`, `420 MB`.

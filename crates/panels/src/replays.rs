@@ -111,6 +111,16 @@ impl Replays {
     }
 }
 
+impl headroom_core::advise::confirmed::Replays for Replays {
+    fn of(&self, plan: &Plan) -> Option<&Replay> {
+        self.of(plan)
+    }
+
+    fn answered(&self, plan: &Plan) -> bool {
+        self.answered(plan)
+    }
+}
+
 /// The job of a plan that can be replayed.
 fn replayable(plan: &Plan) -> Option<Job> {
     Job::resolve(plan).ok().filter(|job| job.model().num_hidden_layers() <= MOST_LAYERS)

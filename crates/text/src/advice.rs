@@ -36,8 +36,11 @@ pub struct AdviceTexts {
     pub level_warning: fn(Level, bool) -> Option<&'static str>,
     /// Number of changes and time of a token.
     pub fits_with: fn(usize, Range) -> String,
-    pub no_quicker: &'static str,
-    pub no_quicker_why: &'static str,
+    /// A milder level suffices and takes no longer.
+    pub not_needed: fn(Level) -> String,
+    pub frozen_title: &'static str,
+    /// The frozen weights load in fp32: what 16 bits save, as text.
+    pub frozen_in_float32: fn(&str) -> String,
     /// The least and the GPU.
     pub reaches: fn(&str, &str) -> String,
     pub no_lever: &'static str,

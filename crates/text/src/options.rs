@@ -54,6 +54,8 @@ pub struct SolveTexts {
     pub is_current: &'static str,
     pub largest: &'static str,
     pub largest_intro: &'static str,
+    /// How many families more have a model that fits.
+    pub largest_more: fn(usize) -> String,
     /// Month of release and parameters.
     pub released: fn(&str, &str) -> String,
     pub only_model: &'static str,

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use headroom_core::advise::tiers::{Reason, Rung, Tier};
-use headroom_core::advise::{Judgement, has_wide_adapters};
+use headroom_core::advise::{Judgement, Level, has_wide_adapters};
 use headroom_core::link;
 use headroom_core::plan::Offload;
 use headroom_core::speed::Range;
@@ -18,9 +18,16 @@ use crate::layout::{Align, Table};
 pub(super) fn write_tiers(tiers: &[Tier], out: &mut dyn Write) -> Result<(), Failure> {
     let mut table = Table::new(&[Align::Left, Align::Left, Align::Right, Align::Right, Align::Left, Align::Left]);
     table.row(["method", "sharding", "needs GiB", "host GiB", "time of a step", "verdict", "why"]);
-    for Tier { alternative, judgement, time, reason, shards_nothing } in tiers {
+    for Tier { alternative, judgement, time, reason, shards_nothing, fewer_bits } in tiers {
         let mut row = vec![ENGLISH.alternative_group(alternative), ENGLISH.alternative_label(alternative)];
-        row.extend(answer(judgement.as_ref(), *time, *reason, *shards_nothing));
+        let mut answer = answer(judgement.as_ref(), *time, *reason, *shards_nothing);
+        if !fewer_bits.is_empty() {
+            let why = answer[4].clone();
+            let coarser = (ENGLISH.advice.level_short)(Level::Coarser);
+            answer[4] =
+                [why.as_str(), coarser].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
+        }
+        row.extend(answer);
         table.row(row);
     }
     writeln!(out)?;

@@ -41,7 +41,7 @@ pub(crate) fn run(options: &AdviseOptions, out: &mut dyn Write) -> Result<(), Fa
         return summary::write(&estimated, options, out);
     }
     let advised = advised(estimated, options.target);
-    if options.json { answer(advised.to_json(), out) } else { text::write(&advised, options.target, out) }
+    if options.json { answer(advised.to_json(), out) } else { text::write(&advised, out) }
 }
 
 /// Shares from percentages: `75-90`.

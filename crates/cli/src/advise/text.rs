@@ -4,7 +4,7 @@ use std::io::Write;
 
 use headroom_core::advise::code::lever_code;
 use headroom_core::advise::difference::changed;
-use headroom_core::advise::fill::{Fill, Filled, Knob, Target};
+use headroom_core::advise::fill::{Fill, Filled, Knob};
 use headroom_core::advise::fit::{Advice, Escalation, Found};
 use headroom_core::advise::{Hardware, Impact, Stage};
 use headroom_core::job::Job;
@@ -24,13 +24,21 @@ use headroom_answers::Advised;
 use headroom_answers::Estimated;
 
 /// Writes everything.
-pub(super) fn write(advised: &Advised, target: Target, out: &mut dyn Write) -> Result<(), Failure> {
+pub(super) fn write(advised: &Advised, out: &mut dyn Write) -> Result<(), Failure> {
     write_header(&advised.estimated, out)?;
+    if let Some(impact) = &advised.frozen_in_float32 {
+        let words = &ENGLISH.advice;
+        let saved = u64::try_from(impact.saved_bytes).unwrap_or(0);
+        writeln!(out, "\n{}", words.frozen_title)?;
+        writeln!(out, "{}", (words.frozen_in_float32)(&bytes_text(saved)))?;
+        writeln!(out, "write    {}", lever_code(impact.lever, advised.estimated.job.plan(), &impact.plan))?;
+        writeln!(out, "link     #{}", link::encode(&impact.plan))?;
+    }
     if let Some(escalation) = &advised.escalation {
         write_escalation(advised.estimated.job.plan(), escalation, advised.estimated.estimate.gpu_bytes, out)?;
     }
     if let Some(fill) = &advised.fill {
-        write_fill(fill, target, out)?;
+        write_fill(fill, out)?;
     }
     write_impacts(advised.estimated.job.plan(), &advised.impacts, out)?;
     ladder::write_tiers(&advised.tiers, out)?;
@@ -56,8 +64,12 @@ fn write_escalation(plan: &Plan, escalation: &Escalation, gpu_bytes: u64, out: &
         let level = (words.level)(answer.level);
         writeln!(out, "\n{}: {}", level.label, level.gloss)?;
         match &answer.found {
-            Found::Fits(advice) => write_advice(plan, advice, out)?,
-            Found::NoQuicker => writeln!(out, "{}", words.no_quicker)?,
+            Found::Fits(advice) => {
+                if let Some(enough) = answer.enough {
+                    writeln!(out, "{}", (words.not_needed)(enough))?;
+                }
+                write_advice(plan, advice, out)?;
+            }
             Found::Short(None) => writeln!(out, "{}", words.no_lever)?,
             Found::Short(Some(leanest)) => writeln!(
                 out,
@@ -107,7 +119,7 @@ fn write_advice(plan: &Plan, advice: &Advice, out: &mut dyn Write) -> Result<(),
     let mut table = Table::new(&[Align::Left, Align::Right, Align::Right, Align::Left]);
     table.row([words.column_change, words.column_need, "Then needs, GiB", words.column_token_time, "What to write"]);
     let mut before = plan;
-    for Stage { lever, need_bytes, saved_bytes, time, plan } in &advice.stages {
+    for Stage { lever, need_bytes, saved_bytes, time, plan, .. } in &advice.stages {
         let (change, code) = ((words.lever)(*lever), lever_code(*lever, before, plan));
         table.row([change, need_text(*saved_bytes), gib_text(*need_bytes), range_text(*time), code]);
         before = plan;
@@ -117,13 +129,10 @@ fn write_advice(plan: &Plan, advice: &Advice, out: &mut dyn Write) -> Result<(),
     Ok(writeln!(out, "link     #{}", link::encode(&advice.plan))?)
 }
 
-fn write_fill(fill: &Fill, target: Target, out: &mut dyn Write) -> Result<(), Failure> {
+fn write_fill(fill: &Fill, out: &mut dyn Write) -> Result<(), Failure> {
     let words = &ENGLISH.advice;
-    let percent = |share: f64| share * 100.0;
-    let (low, high) = (percent(target.low), percent(target.high));
     if fill.recommended.is_none() && fill.aggressive.is_none() {
-        let target = (words.target)(&format!("{low:.0}"), &format!("{high:.0}"));
-        writeln!(out, "\n{}: {target}. {}", words.target_group, words.nothing_fills)?;
+        writeln!(out, "\n{}", words.nothing_fills)?;
     }
     for (name, one) in [(words.recommended, &fill.recommended), (words.aggressive, &fill.aggressive)] {
         let Some(one) = one else { continue };
@@ -181,7 +190,7 @@ fn write_impacts(plan: &Plan, impacts: &[Impact], out: &mut dyn Write) -> Result
             (words.lever)(impact.lever),
             need_text(impact.saved_bytes),
             range_text(impact.time),
-            (words.level_short)(impact.lever.level()).to_owned(),
+            (words.level_short)(impact.level).to_owned(),
             lever_code(impact.lever, plan, &impact.plan),
         ]);
     }

@@ -2,8 +2,10 @@
 
 use super::Lever;
 use super::difference::{Changed, changed};
-use crate::plan::{self, EmbeddingLoss, Framework, Kind, Method, Plan, ReferenceKind, TargetModules};
-use Place::{Adapters, Deepspeed, Environment, Launch, Model, Quantization, Script, Trainer};
+use crate::plan::{
+    self, Dtype, EmbeddingLoss, Framework, Kind, Method, Plan, ReferenceKind, TargetModules, TrainerName,
+};
+use Place::{Adapters, Deepspeed, DeepspeedFile, Environment, Launch, Model, Quantization, Script, Trainer};
 
 /// Where a line belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +22,8 @@ pub enum Place {
     Adapters,
     /// Arguments of the trainer's config: `TrainingArguments`, `SFTConfig`, `DPOConfig`, `GRPOConfig`.
     Trainer,
+    /// Sections of DeepSpeed's config.
+    DeepspeedFile,
     /// Keys of `zero_optimization` in DeepSpeed's config.
     Deepspeed,
     /// Statements of the script.
@@ -28,7 +32,8 @@ pub enum Place {
 
 impl Place {
     /// Every place, in the order in which one comes to it.
-    const ALL: [Self; 8] = [Environment, Launch, Model, Quantization, Adapters, Trainer, Deepspeed, Script];
+    const ALL: [Self; 9] =
+        [Environment, Launch, Model, Quantization, Adapters, Trainer, DeepspeedFile, Deepspeed, Script];
 
     /// Name in code, which needs no language.
     pub const fn name(self) -> &'static str {
@@ -39,6 +44,7 @@ impl Place {
             Self::Quantization => "BitsAndBytesConfig",
             Self::Adapters => "LoraConfig",
             Self::Trainer => "TrainingArguments / SFTConfig / DPOConfig / GRPOConfig",
+            Self::DeepspeedFile => "ds_config.json",
             Self::Deepspeed => "ds_config.json: zero_optimization",
             Self::Script => "script",
         }
@@ -128,11 +134,16 @@ pub fn lever_code(lever: Lever, before: &Plan, after: &Plan) -> String {
     let shards = matches!(lever, Lever::Sharding { .. });
     // What goes without saying in one line: buckets as the Trainer makes them.
     lines.retain(|line| !(shards && line.text.ends_with("\"auto\"")));
-    let written = lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join(", ");
+    let joined = |wanted: &dyn Fn(&Line) -> bool| {
+        let texts = lines.iter().filter(|line| wanted(line)).map(|line| line.text.as_str());
+        texts.collect::<Vec<_>>().join(", ")
+    };
+    let [stage, rest] = [joined(&|line| line.place == Deepspeed), joined(&|line| line.place != Deepspeed)];
     match lever {
         Lever::Gpu(id) => id.to_owned(),
-        Lever::Sharding { .. } if !written.starts_with("fully") => format!("zero_optimization: {{{written}}}"),
-        _ => written,
+        _ if stage.is_empty() => rest,
+        _ if rest.is_empty() => format!("zero_optimization: {{{stage}}}"),
+        _ => format!("{rest}, zero_optimization: {{{stage}}}"),
     }
 }
 
@@ -149,7 +160,7 @@ pub fn code_text(lines: &[Line]) -> String {
         text.push_str(&line.text);
         text.push_str(match line.place {
             Environment | Launch | Script => "\n",
-            Model | Quantization | Adapters | Trainer | Deepspeed => ",\n",
+            Model | Quantization | Adapters | Trainer | DeepspeedFile | Deepspeed => ",\n",
         });
     }
     text
@@ -157,6 +168,9 @@ pub fn code_text(lines: &[Line]) -> String {
 
 fn write_change(change: &Changed, after: &Plan, lines: &mut Vec<Line>) {
     let Changed { field, after: value, before } = change;
+    if *field == "zero_stage" && before == "0" {
+        deepspeed_file(after, lines);
+    }
     if let Some((field, place, key)) = ARGUMENTS.iter().find(|(name, ..)| name == field) {
         lines.extend(argument(field, *place, key, value, after));
         return;
@@ -178,7 +192,7 @@ fn write_change(change: &Changed, after: &Plan, lines: &mut Vec<Line>) {
         "quantization.prepare_for_kbit_training" if value == "true" => {
             line(Script, "model = prepare_model_for_kbit_training(model)");
         }
-        "torch_dtype" => line(Model, &["torch_dtype=torch.", value].concat()),
+        "torch_dtype" => lines.push(weights_dtype(value, after)),
         "mixed_precision" => line(
             Trainer,
             match value.as_str() {
@@ -222,6 +236,31 @@ fn write_change(change: &Changed, after: &Plan, lines: &mut Vec<Line>) {
             }
         }
         _ => {}
+    }
+}
+
+/// What a script says so that weights load in `dtype`. TRL loads the model by itself, with `model_init_kwargs`; transformers calls
+/// the argument `dtype` since 4.56, and `torch_dtype` before.
+fn weights_dtype(dtype: &str, after: &Plan) -> Line {
+    let is_new = after.transformers_release().is_none_or(|release| !release.is_before(4, 56));
+    let key = if is_new { "dtype" } else { "torch_dtype" };
+    let (place, text) = match after.trainer.name {
+        TrainerName::Trl => (Trainer, ["model_init_kwargs={\"", key, "\": \"", dtype, "\"}"].concat()),
+        TrainerName::MsSwift => (Launch, ["--torch_dtype ", dtype].concat()),
+        _ => (Model, [key, "=torch.", dtype].concat()),
+    };
+    Line { place, text }
+}
+
+/// What a run that had no DeepSpeed needs besides its stage: the file named, and the section that makes DeepSpeed hold weights
+/// in 16 bits. Without that section it keeps them as they are loaded.
+fn deepspeed_file(after: &Plan, lines: &mut Vec<Line>) {
+    if after.trainer.name != TrainerName::Custom {
+        lines.push(Line { place: Trainer, text: "deepspeed=\"ds_config.json\"".to_owned() });
+    }
+    if let Some(dtype) = after.engine_dtype() {
+        let section = if dtype == Dtype::Float16 { "fp16" } else { "bf16" };
+        lines.push(Line { place: DeepspeedFile, text: ["\"", section, "\": {\"enabled\": true}"].concat() });
     }
 }
 
@@ -329,6 +368,30 @@ mod tests {
             text_between("method=qlora&bits=4", "method=qlora&bits=8"),
             "# BitsAndBytesConfig\nload_in_8bit=True,\n"
         );
+    }
+
+    #[test]
+    fn code_for_deepspeed_says_what_saves_the_memory() {
+        let trl = "trainer=trl&trainer_version=1.16.0&mixed_precision=bf16&torch_dtype=float32";
+        let text = text_between(trl, &format!("{trl}&zero_stage=2&offload_optimizer=cpu"));
+        assert!(text.contains("deepspeed=\"ds_config.json\",\n"), "{text}");
+        assert!(text.contains("# ds_config.json\n\"bf16\": {\"enabled\": true},\n"), "{text}");
+        let further = text_between(&format!("{trl}&zero_stage=1"), &format!("{trl}&zero_stage=2"));
+        assert_eq!(further, "# ds_config.json: zero_optimization\n\"stage\": 2,\n", "the file is there already");
+    }
+
+    #[test]
+    fn weights_load_as_each_trainer_takes_it() {
+        for (trainer, expected) in [
+            ("trainer=trl&trainer_version=1.16.0", "model_init_kwargs={\"dtype\": \"bfloat16\"}"),
+            ("trainer=trl&trainer_version=0.24.0", "model_init_kwargs={\"dtype\": \"bfloat16\"}"),
+            ("trainer=transformers", "dtype=torch.bfloat16"),
+            ("trainer=transformers&transformers=4.50.0", "torch_dtype=torch.bfloat16"),
+        ] {
+            let [before, after] = ["float32", "bfloat16"].map(|dtype| format!("{trainer}&torch_dtype={dtype}"));
+            let text = text_between(&before, &after);
+            assert!(text.contains(&format!("\n{expected},\n")), "{trainer}: {text}");
+        }
     }
 
     #[test]

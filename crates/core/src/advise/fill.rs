@@ -1,9 +1,13 @@
-//! Using an idle GPU: what to raise, in divisible steps, until a target share of the GPU is in use.
+//! Using an idle GPU: what to undo, then what to raise, in divisible steps, until a target share of the GPU is in use.
 
 use std::cmp::Reverse;
 
 use super::difference::{Changed, changed};
+use super::fit::{levers_of, pulled, without_needless};
+use super::lever::{Level, Lever, sequences_of_a_step};
 use super::oracle::{FitOracle, Judgement, Remembering};
+use super::precision::Precision;
+use super::search::{Question, choices, quickest};
 use crate::job::Job;
 use crate::memory::Fit;
 use crate::order;
@@ -133,14 +137,13 @@ pub struct Filled {
     pub changed: Vec<Changed>,
 }
 
-/// What to raise.
+/// How an idle GPU is put to use. Nothing that is offered is less than [`WORTH_RAISING`] times as quick.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fill {
-    /// The batch, into the lower half of the target; anywhere in the target where nothing divides into that half; up to it
-    /// where no batch ends there; the answers to each prompt where no batch can be raised. Never the length, which is the
-    /// data's affair, nor the rank.
+    /// The same training, quicker: without offload and needless checkpointing, with another way to shard, or with other
+    /// micro-batches of the same effective batch. The quickest there is. Of generation the batch, into the lower half of the target.
     pub recommended: Option<Filled>,
-    /// The batch, into the upper half.
+    /// A larger effective batch from there: it changes what a step trains on. Of generation the batch, into the upper half.
     pub aggressive: Option<Filled>,
     /// Other things that could use the GPU instead, each by itself, as far up in the target as they go.
     pub others: Vec<Filled>,
@@ -148,43 +151,129 @@ pub struct Fill {
     pub back_off: Vec<Plan>,
 }
 
-/// Raises `plan` into `target`; nothing where it is there already.
-///
-/// The batch grows, and accumulation shrinks with it as long as it divides, so that the effective batch stays; then the
-/// effective batch grows as well. Of all plans in a half of the target the one that keeps the effective batch is taken,
-/// else the one with the roundest batch, else the quickest.
+/// Tokens a second beside the plan's own from which on a change is worth a reader's time: runs of one plan differ by some
+/// per cent.
+pub const WORTH_RAISING: f64 = 1.05;
+
+/// What could be raised, or undone, on a GPU that `plan` leaves idle.
 pub fn fill(job: &Job, target: Target, oracle: &dyn FitOracle) -> Fill {
     let oracle = &Remembering::new(oracle);
-    let plan = &job.plan;
-    // Recomputation is what an idle GPU does not need.
-    let recomputes = plan.gradient_checkpointing && job.trains();
-    let without = recomputes.then(|| job.with(Plan { gradient_checkpointing: false, ..plan.clone() }).ok()).flatten();
-    let is_below = |start: &&Job| {
-        oracle.judge(start).is_some_and(|judged| judged.fit == Fit::Fits && judged.used_share() < target.high)
+    let nothing = Fill { recommended: None, aggressive: None, others: Vec::new(), back_off: Vec::new() };
+    let Some(judged) = oracle.judge(job).filter(|judged| judged.fit == Fit::Fits) else { return nothing };
+    let is_idle = judged.used_share() < target.low;
+    let worth = |filled: &Filled, times: f64| filled.gain.expected >= WORTH_RAISING * times;
+    let raise = |start: &Job, knob, target| raised(job, start, knob, target, oracle);
+    let (recommended, aggressive) = if !job.trains() {
+        let [lower, upper] = target.halves();
+        let of = |half| raise(job, Knob::Batch, half).filter(|filled| is_idle && worth(filled, 1.0));
+        let recommended = of(lower).or_else(|| of(target));
+        (
+            recommended.clone(),
+            of(upper).filter(|filled| Some(&filled.plan) != recommended.as_ref().map(|one| &one.plan)),
+        )
+    } else {
+        let same = quicker(job, target, oracle);
+        let start = same.as_ref().and_then(|filled| job.with(filled.plan.clone()).ok());
+        let start = start.as_ref().unwrap_or(job);
+        let so_far = same.as_ref().map_or(1.0, |filled| filled.gain.expected);
+        let larger = || raise(start, Knob::Batch, target).or_else(|| below(job, start, target, oracle));
+        let larger = if is_idle { larger().filter(|filled| worth(filled, so_far)) } else { None };
+        (same, larger.filter(|filled| !filled.keeps_effective_batch))
     };
-    let is_idle = oracle.judge(job).is_some_and(|judged| judged.used_share() < target.low);
-    let Some(start) = without.iter().chain([job]).find(is_below).filter(|_| is_idle) else {
-        return Fill { recommended: None, aggressive: None, others: Vec::new(), back_off: Vec::new() };
-    };
-    let within = |knob, target| raised(job, start, knob, target, oracle);
-    let [lower, upper] = target.halves().map(|half| within(Knob::Batch, half));
-    let recommended = lower.or_else(|| within(Knob::Batch, target));
-    let aggressive = upper.filter(|filled| recommended.as_ref().is_none_or(|other| other.plan != filled.plan));
-    let others = Knob::ALL.iter().filter(|knob| **knob != Knob::Batch && knob.applies(plan));
-    let others: Vec<Filled> = others.filter_map(|knob| within(*knob, target)).collect();
-    let samples = || others.iter().find(|other| other.knob == Knob::Samples).cloned();
-    let recommended = recommended.or_else(|| below(job, start, target, oracle)).or_else(samples);
+    let others = Knob::ALL.iter().filter(|knob| is_idle && **knob != Knob::Batch && knob.applies(&job.plan));
+    let others = others.filter_map(|knob| raise(job, *knob, target)).filter(|filled| worth(filled, 1.0)).collect();
     let back_off =
         aggressive.iter().chain(&recommended).next().map(|filled| back_off(job, &filled.plan)).unwrap_or_default();
     Fill { recommended, aggressive, others, back_off }
 }
 
+/// The quickest plan that trains the same and surely fits: nothing in fewer bits, the same effective batch, and no more of the
+/// GPU than a cautious `target` allows.
+fn quicker(job: &Job, target: Target, oracle: &dyn FitOracle) -> Option<Filled> {
+    let (own, effective) = (Precision::of(job), job.batches.effective_batch_size);
+    let questions = undoing(job);
+    let mut all = choices(job, &questions);
+    all.retain(|choice| {
+        choice.job.batches.effective_batch_size == effective && !Precision::of(&choice.job).is_below(&own)
+    });
+    let within = &Within { oracle, high: target.high };
+    let choice = quickest(&all, &questions, within)?;
+    let levers = levers_of(&choice, &questions);
+    let levers = without_needless(job, (levers, Level::Same), &choice.job, within);
+    let filled = pulled(job, &levers)?;
+    let gain = speed::ratio_per(&speed::step_time(&filled), &speed::step_time(job), speed::Per::Token);
+    if gain.expected < WORTH_RAISING {
+        return None;
+    }
+    Some(Filled {
+        knob: Knob::Batch,
+        judgement: oracle.judge(&filled)?,
+        gain,
+        keeps_effective_batch: true,
+        changed: changed(&job.plan, &filled.plan),
+        plan: filled.into_plan(),
+    })
+}
+
+/// What an idle GPU does not need: offload, recomputation, small micro-batches, more sharding than its memory asks for.
+fn undoing(job: &Job) -> Vec<Question> {
+    let plan = &job.plan;
+    let stages = if plan.distributed.framework.is_fsdp() { &[0, 3][..] } else { &[0, 1, 2, 3][..] };
+    let shardings: Vec<Lever> = stages
+        .iter()
+        .filter(|stage| plan.num_gpus > 1 || **stage <= plan.zero_stage)
+        .map(|&zero_stage| Lever::Sharding { zero_stage, offload_optimizer: false, offload_param: false })
+        .collect();
+    let (larger, whole) = other_batches(plan);
+    let mut questions = vec![
+        Question::free(&[Lever::KeepActivations]).of_forward(),
+        Question::free(&[Lever::NoCheckpointing]).of_forward(),
+        Question::free(&[Lever::ResidentInstances]),
+        Question::ordered_among(&larger).of_forward(),
+        // Without accumulation no gradients live while forward runs: it stands beside the order of the others.
+        Question::free(&whole).of_forward(),
+        Question::free(&shardings),
+    ];
+    questions.retain_mut(|question| {
+        question.levers.retain(|lever| lever.apply(job).is_some());
+        !question.levers.is_empty()
+    });
+    questions
+}
+
+/// Every other micro-batch with which the effective batch stays, the largest first, and apart from them the one that takes in
+/// the whole step at once.
+fn other_batches(plan: &Plan) -> (Vec<Lever>, Vec<Lever>) {
+    let sequences = sequences_of_a_step(plan);
+    let most = sequences.min(LARGEST_MICRO_BATCH);
+    let divisors = (1..=most).rev().filter(|batch| sequences.is_multiple_of(*batch));
+    let others = divisors.filter(|batch| *batch != plan.per_device_train_batch_size).map(Lever::MicroBatch);
+    others.partition(|lever| *lever != Lever::MicroBatch(sequences))
+}
+
+/// Micro-batches beyond this are not looked for: no GPU is idle with so many sequences in a forward.
+const LARGEST_MICRO_BATCH: u64 = 4096;
+
+/// Says of plans that use more of the GPU than a reader aims at that they do not fit. From the usual target on what surely fits
+/// is enough: the same training asks for no more room than it has.
+struct Within<'a> {
+    oracle: &'a dyn FitOracle,
+    high: f64,
+}
+
+impl FitOracle for Within<'_> {
+    fn judge(&self, job: &Job) -> Option<Judgement> {
+        let judged = self.oracle.judge(job)?;
+        let is_cautious = self.high < Target::default().high;
+        let is_beyond = is_cautious && judged.used_share() > self.high;
+        Some(if is_beyond { Judgement { fit: Fit::DoesNotFit, ..judged } } else { judged })
+    }
+}
+
 /// The largest batch that stays below the target, where the next is beyond it.
 fn below(job: &Job, start: &Job, target: Target, oracle: &dyn FitOracle) -> Option<Filled> {
     let low = oracle.judge(start)?.used_share();
-    let filled = raised(job, start, Knob::Batch, Target { low, high: target.high }, oracle)?;
-    // What is no quicker is no use of the GPU.
-    (filled.gain.expected > 1.0).then_some(filled)
+    raised(job, start, Knob::Batch, Target { low, high: target.high }, oracle)
 }
 
 /// `start` with another batch size; what depends on it follows so that everything still divides.

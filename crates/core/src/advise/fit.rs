@@ -3,6 +3,7 @@
 use super::hardware::{Hardware, hardware};
 use super::lever::{Level, Lever, has_wide_adapters, mini_batches, shardings, shorter, smaller_batches, smaller_model};
 use super::oracle::{FitOracle, Remembering};
+use super::precision::Precision;
 use super::search::{Choice, Question, choices, least, quickest};
 use super::waterfall::{Stage, waterfall};
 use crate::job::Job;
@@ -35,15 +36,15 @@ pub struct LevelAnswer {
     pub level: Level,
     /// What was found there.
     pub found: Found,
+    /// The mildest level that fits too and takes hardly longer: then nobody has to go as far as this one.
+    pub enough: Option<Level>,
 }
 
-/// What a level offers.
+/// What a level offers: its own best way, whether or not a milder level suffices.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Found {
     /// With these changes it fits.
     Fits(Box<Advice>),
-    /// It fits, but no sooner than a milder level does.
-    NoQuicker,
     /// Nothing suffices.
     Short(Option<Box<Leanest>>),
 }
@@ -71,7 +72,7 @@ impl Escalation {
     pub fn mildest(&self) -> Option<&Advice> {
         self.levels.iter().find_map(|answer| match &answer.found {
             Found::Fits(advice) => Some(&**advice),
-            Found::NoQuicker | Found::Short(_) => None,
+            Found::Short(_) => None,
         })
     }
 }
@@ -92,9 +93,7 @@ pub(super) fn questions(job: &Job, level: Level) -> Vec<Question> {
     // The pass that computes them beforehand is not part of a step: worth it where a whole model goes.
     let precomputed: &[Lever] = if plan.method == Method::Full { &[Lever::PrecomputedReference] } else { &[] };
     let coarser = level >= Level::Coarser;
-    // DeepSpeed casts adapters to the base's 16 bits; on several GPUs that is what everyone does.
-    let narrows = plan.num_gpus == 1 && has_wide_adapters(plan);
-    let shardings = if narrows && !coarser { Vec::new() } else { shardings(plan.num_gpus) };
+    let shardings = shardings(plan.num_gpus);
     // Without accumulation no gradients live while forward runs; the first accumulation brings them.
     let batches = match plan.gradient_accumulation_steps {
         1 => Question::ordered_among(&batches),
@@ -178,58 +177,72 @@ fn departures(plan: &Plan) -> Vec<Vec<Lever>> {
 pub fn escalate(job: &Job, oracle: &dyn FitOracle) -> Escalation {
     let oracle = &Remembering::new(oracle);
     let mut levels = Vec::with_capacity(Level::ALL.len());
-    let mut quickest = f64::INFINITY;
+    let mut fitting: Vec<(Level, f64)> = Vec::new();
     for level in Level::ALL.iter().copied() {
-        let starts = starts(&job.plan, level, quickest.is_finite());
-        let found = match at_level(job, (level, starts), quickest * WORTH_IT, oracle) {
-            Attempt::Fits(advice) => {
-                quickest = advice.seconds_per_token;
-                Found::Fits(advice)
-            }
-            Attempt::Short(_) if quickest.is_finite() => Found::NoQuicker,
-            Attempt::Short(leanest) => Found::Short(leanest),
-        };
-        levels.push(LevelAnswer { level, found });
+        let found = at_level(job, level, fitting.is_empty(), oracle);
+        let mut enough = None;
+        if let Found::Fits(advice) = &found {
+            let seconds = advice.seconds_per_token;
+            enough = fitting.iter().find(|(_, milder)| *milder * WORTH_IT <= seconds).map(|(level, _)| *level);
+            fitting.push((level, seconds));
+        }
+        levels.push(LevelAnswer { level, found, enough });
     }
     let short = |answer: &LevelAnswer| match &answer.found {
         Found::Short(Some(leanest)) => Some(leanest.clone()),
-        Found::Short(None) | Found::NoQuicker | Found::Fits(_) => None,
+        Found::Short(None) | Found::Fits(_) => None,
     };
     let leanest = levels.iter().filter_map(short).min_by_key(|leanest| leanest.need_bytes);
-    let hardware = if quickest.is_finite() { Vec::new() } else { hardware(job, leanest.as_deref(), oracle) };
+    let hardware = if fitting.is_empty() { hardware(job, leanest.as_deref(), oracle) } else { Vec::new() };
     Escalation { levels, hardware }
 }
 
-/// What became of looking at one level.
-enum Attempt {
-    Fits(Box<Advice>),
-    Short(Option<Box<Leanest>>),
+/// Which choices are a level's own: at the first nothing has fewer bits than in the plan, at the second something has.
+fn belongs(level: Level, own: &Precision) -> impl Fn(&Job) -> bool + '_ {
+    move |changed| match level {
+        Level::Same => !Precision::of(changed).is_below(own),
+        Level::Coarser => Precision::of(changed).is_below(own),
+        Level::Different => true,
+    }
 }
 
-/// The quickest advice of one level that takes less than `limit` seconds a token.
-fn at_level(job: &Job, (level, starts): (Level, Starts), limit: f64, oracle: &dyn FitOracle) -> Attempt {
+/// The questions of a level, in the passes in which they are asked. One GPU has nobody to shard with: there DeepSpeed is an engine to
+/// install for its offload alone, which comes once nothing else fits, however quick it is.
+fn passes(job: &Job, level: Level) -> Vec<Vec<Question>> {
+    let all = questions_of(job, level);
+    let offloads_alone = job.plan.num_gpus == 1 && job.plan.zero_stage == 0;
+    let mut without = all.clone();
+    without.retain(|question| !question.levers.iter().any(|lever| matches!(lever, Lever::Sharding { .. })));
+    if offloads_alone && without.len() < all.len() { vec![without, all] } else { vec![all] }
+}
+
+/// The quickest advice of one level; where nothing fits and `is_short` asks for it, the least that it reaches.
+fn at_level(job: &Job, level: Level, is_short: bool, oracle: &dyn FitOracle) -> Found {
     let mut leanest: Option<Box<Leanest>> = None;
-    for departure in starts {
+    let own = Precision::of(job);
+    for departure in starts(&job.plan, level) {
         let Some(start) = pulled(job, &departure) else { continue };
-        let questions = questions_of(&start, level);
-        let all = choices(&start, &questions);
-        // Quickest first: those worth a look stand in front.
-        let worth = all.partition_point(|choice| choice.seconds < limit);
-        let worth = all.get(..worth).unwrap_or_default();
-        if let Some(choice) = quickest(worth, &questions, oracle) {
-            let levers = departure.into_iter().chain(levers_of(&choice, &questions)).collect();
-            if let Some(advice) = advice(job, levers, &choice.job, level, oracle) {
-                return Attempt::Fits(Box::new(advice));
+        for questions in passes(&start, level) {
+            let mut all = choices(&start, &questions);
+            // How far a level reaches counts what milder levels may do as well.
+            let within = if level == Level::Same { Vec::new() } else { all.clone() };
+            all.retain(|choice| belongs(level, &own)(&choice.job));
+            if let Some(choice) = quickest(&all, &questions, oracle) {
+                let levers = departure.iter().copied().chain(levers_of(&choice, &questions)).collect();
+                if let Some(advice) = advice(job, levers, &choice.job, level, oracle) {
+                    return Found::Fits(Box::new(advice));
+                }
+            } else if is_short
+                && let Some((choice, judged)) =
+                    least(if level == Level::Same { &all } else { &within }, &questions, oracle)
+                && leanest.as_ref().is_none_or(|least| judged.need_bytes < least.need_bytes)
+            {
+                let plan = Rc::unwrap_or_clone(choice.job).into_plan();
+                leanest = Some(Box::new(Leanest { plan, need_bytes: judged.need_bytes }));
             }
-        } else if limit.is_infinite()
-            && let Some((choice, judged)) = least(&all, &questions, oracle)
-            && leanest.as_ref().is_none_or(|least| judged.need_bytes < least.need_bytes)
-        {
-            let plan = Rc::unwrap_or_clone(choice.job).into_plan();
-            leanest = Some(Box::new(Leanest { plan, need_bytes: judged.need_bytes }));
         }
     }
-    Attempt::Short(leanest)
+    Found::Short(leanest)
 }
 
 /// The quickest levers with which `plan` fits at the mildest level at which it does, none of them changing what is
@@ -240,9 +253,14 @@ pub(super) fn savers(job: &Job, oracle: &dyn FitOracle) -> Option<(Vec<Lever>, J
     }
     [Level::Same, Level::Coarser].into_iter().find_map(|level| {
         let questions = questions_on_gpu(job, level);
-        let choice = quickest(&choices(job, &questions), &questions, oracle)?;
+        let mut all = choices(job, &questions);
+        if level == Level::Same {
+            let own = Precision::of(job);
+            all.retain(|choice| belongs(level, &own)(&choice.job));
+        }
+        let choice = quickest(&all, &questions, oracle)?;
         let levers = in_order(job, levers_of(&choice, &questions), &choice.job);
-        let levers = without_needless(job, levers, &choice.job, oracle);
+        let levers = without_needless(job, (levers, level), &choice.job, oracle);
         let changed = pulled(job, &levers)?;
         Some((levers, changed))
     })
@@ -279,13 +297,10 @@ fn questions_on_gpu(job: &Job, level: Level) -> Vec<Question> {
 /// Levers to begin with, one list after the other.
 type Starts = Vec<Vec<Lever>>;
 
-/// Where the search of a level begins: the plan itself, or each departure from it. Where the plan `fits` at a milder level,
-/// only another method is an offer: less data or a smaller model is always quicker.
-fn starts(plan: &Plan, level: Level, fits: bool) -> Starts {
+/// Where the search of a level begins: the plan itself, or each departure from it.
+fn starts(plan: &Plan, level: Level) -> Starts {
     match level {
         Level::Same | Level::Coarser => vec![Vec::new()],
-        Level::Different if fits && plan.task == Task::Inference => Vec::new(),
-        Level::Different if fits => methods(plan),
         Level::Different if plan.task == Task::Inference => {
             let shorter = shorter(plan.max_length).into_iter().map(|length| vec![Lever::Length(length)]);
             shorter.chain(smaller_model(plan).map(|model| vec![Lever::Model(model)])).collect()
@@ -306,12 +321,14 @@ fn questions_of(job: &Job, level: Level) -> Vec<Question> {
 }
 
 /// Seconds a token of the quickest plan that fits at `level`, found by estimating every combination in order of time: what
-/// [`escalate`] is checked against; `fits`: whether a milder level suffices.
-pub fn exhaustive(job: &Job, level: Level, fits: bool, oracle: &dyn FitOracle) -> Option<f64> {
-    starts(&job.plan, level, fits).into_iter().find_map(|departure| {
+/// [`escalate`] is checked against.
+pub fn exhaustive(job: &Job, level: Level, oracle: &dyn FitOracle) -> Option<f64> {
+    let own = Precision::of(job);
+    starts(&job.plan, level).into_iter().find_map(|departure| {
         let start = pulled(job, &departure)?;
-        let all = choices(&start, &questions_of(&start, level));
-        let fitting = all.into_iter().find(|choice| oracle.suits(&choice.job))?;
+        let suits = |choice: &Choice| belongs(level, &own)(&choice.job) && oracle.suits(&choice.job);
+        let fitting =
+            passes(&start, level).into_iter().find_map(|pass| choices(&start, &pass).into_iter().find(suits))?;
         Some(seconds_per_token(&fitting.job))
     })
 }
@@ -322,13 +339,13 @@ fn seconds_per_token(job: &Job) -> f64 {
     time.seconds.expected / time.tokens.max(1) as f64
 }
 
-fn levers_of(choice: &Choice, questions: &[Question]) -> Vec<Lever> {
+pub(super) fn levers_of(choice: &Choice, questions: &[Question]) -> Vec<Lever> {
     let of = |(answer, question): (&usize, &Question)| question.levers.get(answer.checked_sub(1)?).copied();
     choice.answers.iter().zip(questions).filter_map(of).collect()
 }
 
 fn advice(before: &Job, levers: Vec<Lever>, reached: &Job, level: Level, oracle: &dyn FitOracle) -> Option<Advice> {
-    let levers = without_needless(before, in_order(before, levers, reached), reached, oracle);
+    let levers = without_needless(before, (in_order(before, levers, reached), level), reached, oracle);
     let stages = savers_first(before, waterfall(before, &levers, oracle), oracle);
     let plan = stages.last()?.plan.clone();
     let changed = before.with(plan).ok()?;
@@ -345,9 +362,11 @@ fn advice(before: &Job, levers: Vec<Lever>, reached: &Job, level: Level, oracle:
 /// `levers` with the mild ones first, and among those the ones that by themselves cost least time; one that makes sense
 /// only after a harsher one comes behind that. As they were if they lead to the same plan in that order only.
 fn in_order(before: &Job, levers: Vec<Lever>, after: &Job) -> Vec<Lever> {
-    let seconds = |lever: &Lever| lever.apply(before).map_or(f64::INFINITY, |changed| seconds_per_token(&changed));
-    let mut keyed: Vec<(Level, f64, Lever)> =
-        levers.iter().map(|lever| (lever.level(), seconds(lever), *lever)).collect();
+    let keyed = |lever: Lever| match lever.apply(before) {
+        Some(changed) => (lever.level(before, &changed), seconds_per_token(&changed), lever),
+        None => (Level::Same, f64::INFINITY, lever),
+    };
+    let mut keyed: Vec<(Level, f64, Lever)> = levers.iter().copied().map(keyed).collect();
     order::sort(&mut keyed, |a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
     let mut left: Vec<Lever> = keyed.into_iter().map(|(.., lever)| lever).collect();
     let (mut sorted, mut at) = (Vec::with_capacity(left.len()), before.clone());
@@ -358,7 +377,7 @@ fn in_order(before: &Job, levers: Vec<Lever>, after: &Job) -> Vec<Lever> {
     if left.is_empty() && at == *after { sorted } else { levers }
 }
 
-fn pulled(job: &Job, levers: &[Lever]) -> Option<Job> {
+pub(super) fn pulled(job: &Job, levers: &[Lever]) -> Option<Job> {
     levers.iter().try_fold(job.clone(), |job, lever| lever.apply(&job))
 }
 
@@ -367,12 +386,19 @@ fn pulled(job: &Job, levers: &[Lever]) -> Option<Job> {
 const FOR_FEWER: f64 = 1.04;
 
 /// `levers` without those that only make it quicker, where that is little: first without those that take memory for it.
-fn without_needless(before: &Job, levers: Vec<Lever>, after: &Job, oracle: &dyn FitOracle) -> Vec<Lever> {
+/// What stays is of `level` still: the one change that makes it so is not left out.
+pub(super) fn without_needless(
+    before: &Job,
+    (levers, level): (Vec<Lever>, Level),
+    after: &Job,
+    oracle: &dyn FitOracle,
+) -> Vec<Lever> {
     let quickest = seconds_per_token(after);
+    let own = Precision::of(before);
     let is_little = |left: &Job| {
         // One without which it is no slower is needed, or the search had left it out.
         let seconds = seconds_per_token(left);
-        seconds > quickest && seconds <= quickest * FOR_FEWER
+        seconds > quickest && seconds <= quickest * FOR_FEWER && belongs(level, &own)(left)
     };
     let need = |job: &Job| oracle.judge(job).map_or(u64::MAX, |judged| judged.need_bytes);
     let fewer = without_each(before, levers, oracle, &|kept, left| is_little(left) && need(left) < need(kept));
@@ -416,9 +442,8 @@ fn savers_first(before: &Job, stages: Vec<Stage>, oracle: &dyn FitOracle) -> Vec
         same.then(|| waterfall(before, &levers, oracle))
     };
     let count = stages.iter().filter(|stage| takes(stage)).count();
-    let takers_last =
-        if count == 0 { None } else { reordered(&|stage| (takes(stage), stage.lever.level(), !saves(stage))) };
-    let by_level = || reordered(&|stage| (false, stage.lever.level(), !saves(stage)));
+    let takers_last = if count == 0 { None } else { reordered(&|stage| (takes(stage), stage.level, !saves(stage))) };
+    let by_level = || reordered(&|stage| (false, stage.level, !saves(stage)));
     let found = takers_last.filter(|found| found.iter().rev().take(count).all(takes)).or_else(by_level);
     found.unwrap_or(stages)
 }

@@ -35,7 +35,9 @@ pub(super) fn hardware(job: &Job, leanest: Option<&Leanest>, oracle: &dyn FitOra
     let mut found: Vec<Hardware> = Vec::new();
     let adapted = (!job.quantizes() && job.trains()).then(|| Lever::Qlora.apply(job));
     let smallest = leanest.and_then(|leanest| smallest_gpu(job, leanest, oracle));
-    let starts = [Some((Level::Same, job.clone())), adapted.flatten().map(|job| (Level::Different, job))];
+    let adapted = adapted.flatten().map(|job| (Level::Different, job));
+    // DeepSpeed holds gradients in 16 bits: where weights were in fp32, sharding is lower precision.
+    let starts = [Some((Level::Same, job.clone())), Some((Level::Coarser, job.clone())), adapted];
     let both = |(level, start): (Level, Job)| {
         [larger_gpus(&start, level, oracle), more_gpus(&start, level, oracle)].into_iter().flatten().collect::<Vec<_>>()
     };
@@ -49,14 +51,18 @@ pub(super) fn hardware(job: &Job, leanest: Option<&Leanest>, oracle: &dyn FitOra
     found
 }
 
-/// The plan on `num_gpus` GPUs with the levers that save most and change nothing about the result, and what each needs:
-/// with offload and without, as the host may have no room.
-fn lean(job: &Job, num_gpus: u64, oracle: &dyn FitOracle) -> Vec<(Rc<Job>, Judgement)> {
+/// The plan on `num_gpus` GPUs with the levers of a level that save most, and what each needs: with offload and without, as the host
+/// may have no room. What changes the training has been changed already.
+fn lean(job: &Job, num_gpus: u64, level: Level, oracle: &dyn FitOracle) -> Vec<(Rc<Job>, Judgement)> {
     let spread = Lever::Gpus(num_gpus).apply(job);
     let spread = if num_gpus == job.plan.num_gpus { Some(job) } else { spread.as_ref() };
     let Some(spread) = spread else { return Vec::new() };
-    let questions = questions(spread, Level::Same);
-    leanest(&choices(spread, &questions), &questions, oracle)
+    let questions = questions(spread, if level == Level::Coarser { level } else { Level::Same });
+    let mut all = choices(spread, &questions);
+    if level == Level::Same {
+        all.retain(|choice| Level::between(job, &choice.job) == Level::Same);
+    }
+    leanest(&all, &questions, oracle)
 }
 
 /// The smallest GPU of the catalogue on which the leanest plan fits.
@@ -86,7 +92,7 @@ fn by_memory() -> Vec<(u64, &'static str)> {
 fn larger_gpus(job: &Job, level: Level, oracle: &dyn FitOracle) -> Option<Hardware> {
     let gpus = by_memory();
     counts(&job.plan).find_map(|num_gpus| {
-        let lean = lean(job, num_gpus, oracle);
+        let lean = lean(job, num_gpus, level, oracle);
         gpus.iter().filter(|(bytes, _)| *bytes >= job.memory_bytes).find_map(|(memory_bytes, id)| {
             let gpu = GpuChoice::Catalogue((*id).to_owned());
             let on_it = |job: &Job| job.with(Plan { gpu: gpu.clone(), ..job.plan.clone() }).ok();
@@ -104,7 +110,7 @@ fn larger_gpus(job: &Job, level: Level, oracle: &dyn FitOracle) -> Option<Hardwa
 /// The fewest GPUs like the plan's own; bisected, as more GPUs never take more of each.
 fn more_gpus(job: &Job, level: Level, oracle: &dyn FitOracle) -> Option<Hardware> {
     let on = |num_gpus| {
-        let lean = lean(job, num_gpus, oracle);
+        let lean = lean(job, num_gpus, level, oracle);
         let suiting = lean.into_iter().filter(|(job, judged)| judged.suits(job));
         suiting.min_by_key(|(_, judged)| judged.need_bytes).map(|(job, _)| Rc::unwrap_or_clone(job).into_plan())
     };

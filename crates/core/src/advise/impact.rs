@@ -1,6 +1,6 @@
 //! What each lever does to a plan by itself.
 
-use super::lever::{Lever, candidates};
+use super::lever::{Level, Lever, candidates};
 use super::oracle::{FitOracle, Judgement, saved_bytes};
 use crate::job::Job;
 use crate::order;
@@ -12,6 +12,8 @@ use crate::speed::{self, LayerTimes, Range, StepTime};
 pub struct Impact {
     /// Which.
     pub lever: Lever,
+    /// What it does to the result.
+    pub level: Level,
     /// The plan with it.
     pub plan: Plan,
     /// What that plan needs.
@@ -54,7 +56,14 @@ impl Baseline {
         let matters = matches!(lever, Lever::Gpu(_))
             || saved_bytes.unsigned_abs() >= MIN_SHOWN_SAVING_BYTES
             || (time.expected - 1.0).abs() > SAME_TIME;
-        matters.then(|| Impact { lever, judgement, saved_bytes, time, plan: changed.into_plan() })
+        matters.then(|| Impact {
+            lever,
+            level: lever.level(job, &changed),
+            judgement,
+            saved_bytes,
+            time,
+            plan: changed.into_plan(),
+        })
     }
 }
 

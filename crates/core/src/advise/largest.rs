@@ -1,10 +1,12 @@
-//! The largest models that fit: one of each family, with what has to be changed for it, the newest first.
+//! The largest models that fit: one of each family, with what has to be changed for it, families that people train most first.
 //!
 //! The method stays, and what is trained; everything that saves memory and leaves the result as it is, or coarser, may be
 //! switched on, but for host memory: offload goes further, at many times the time of a step. As in [`solve`](super::solve) verdicts by replay come from outside: the search goes on in steps of some
-//! milliseconds, and says which replay it wants next, or which program: a page fetches those of the few models that are likely offers.
+//! milliseconds, and says which replay it wants next, or which program: a page fetches those of the few models that are likely offers. Families
+//! behind the last that is offered are looked at only to say how many more fit.
 
 use std::cell::RefCell;
+use std::cmp::Reverse;
 
 use super::difference::{Changed, changed};
 use super::fit::{all_savers, savers};
@@ -12,10 +14,40 @@ use super::lever::{Lever, shardings, shorter, smaller_batches};
 use super::oracle::{FitOracle, Heuristic, Judgement, Replayed};
 use crate::job::Job;
 use crate::model::{self, CatalogueModel, Programs};
+use crate::order;
 use crate::plan::{Method, ModelChoice, Plan, ProblemKind};
 
 /// How many models are offered.
-pub const OFFERED: usize = 5;
+pub const OFFERED: usize = 6;
+
+/// Groups of the catalogue that people fine-tune most, those of text first: the order in which the shipped configurations of
+/// axolotl, ms-swift, verl and Unsloth name them (counted in November 2026). The others follow, the newest first.
+const TRAINED: [&str; 24] = [
+    "Qwen3.8",
+    "Qwen3.6",
+    "Qwen3.5",
+    "Qwen3",
+    "Gemma 4",
+    "Llama 3",
+    "gpt-oss",
+    "Phi",
+    "Mistral Small",
+    "Ministral 3",
+    "Gemma",
+    "Qwen2.5",
+    "Mistral",
+    "Qwen3-Next",
+    "Gemma 3n",
+    "LFM2",
+    "Granite 4.0",
+    "Nemotron",
+    "GLM-4.5 and later",
+    "DeepSeek",
+    "Llama 4",
+    "Qwen3-VL",
+    "Qwen2.5-VL",
+    "InternVL3.5",
+];
 
 /// A model that fits.
 #[derive(Debug, Clone, PartialEq)]
@@ -127,12 +159,10 @@ impl Largest {
 
     /// A few milliseconds' work. `oracle` goes by replays where they are known, `replayed` says where they are.
     pub fn advance(&mut self, oracle: &dyn FitOracle, replayed: &dyn Fn(&Plan) -> bool) -> Progress {
-        if let Some(place) = self.next_new() {
-            self.look_at(place, oracle);
-            return Progress::Working;
-        }
-        let chosen = self.chosen();
-        if chosen.is_empty() {
+        let Some(place) = self.next() else {
+            if self.found().count() > 0 {
+                return self.count_more(oracle);
+            }
             return match self.shorter.pop() {
                 Some(length) => {
                     self.families = families();
@@ -141,71 +171,91 @@ impl Largest {
                 }
                 None => Progress::Done,
             };
-        }
-        // What counts as large follows from the largest: that one has to be sure.
-        for place in self.largest().into_iter().chain(chosen) {
-            let Self { asked, plan, families, missed, .. } = self;
-            let Some(family) = families.get_mut(place) else { continue };
-            if family.state == State::Possible
-                && let Some(model) = family.model()
-                && let Err(class) = read(asked, plan, model)
-            {
-                if class.as_ref().is_none_or(|class| missed.contains(class)) {
-                    family.pass();
-                    return Progress::Working;
-                }
-                return class.map_or(Progress::Working, Progress::WantsProgram);
-            }
-            match &family.state {
-                State::Found(_) => continue,
-                State::Likely(offer) | State::LastTry(offer) if !replayed(&offer.plan) => {
-                    return Progress::Wants(Box::new(offer.plan.clone()));
-                }
-                State::Likely(offer) | State::LastTry(offer) => {
-                    let offered = asked.with(offer.plan.clone()).ok();
-                    let oracle = |job: &Job| oracle.judge(job).filter(|judged| judged.suits(job));
-                    let judged = offered.as_ref().and_then(oracle);
-                    match (judged, &family.state) {
-                        (Some(judgement), _) => {
-                            family.state = State::Found(Box::new(Offer { judgement, ..(**offer).clone() }));
-                        }
-                        (None, State::LastTry(_)) => family.pass(),
-                        // The replay knows better: what else would do?
-                        (None, _) => family.state = State::Possible,
-                    }
-                }
-                State::New | State::Possible => {
-                    let of = |way: Way| offer(asked, plan, family, way, oracle).map(Box::new);
-                    let next = of(savers).map(State::Likely);
-                    let last = || of(all_savers).filter(|offer| !replayed(&offer.plan)).map(State::LastTry);
-                    match next.or_else(last) {
-                        Some(state) => family.state = state,
-                        None => family.pass(),
-                    }
-                }
-            }
+        };
+        if self.families.get(place).is_some_and(|family| family.state == State::New) {
+            self.look_at(place, oracle);
             return Progress::Working;
         }
-        Progress::Done
+        self.decide(place, oracle, replayed)
     }
 
-    /// What has been found, the newest first; of several of one month the largest.
+    /// The next piece of deciding about the model that the family at `place` has come to.
+    fn decide(&mut self, place: usize, oracle: &dyn FitOracle, replayed: &dyn Fn(&Plan) -> bool) -> Progress {
+        let Self { asked, plan, families, missed, .. } = self;
+        let Some(family) = families.get_mut(place) else { return Progress::Done };
+        if family.state == State::Possible
+            && let Some(model) = family.model()
+            && let Err(class) = read(asked, plan, model)
+        {
+            if class.as_ref().is_none_or(|class| missed.contains(class)) {
+                family.pass();
+                return Progress::Working;
+            }
+            return class.map_or(Progress::Working, Progress::WantsProgram);
+        }
+        match &family.state {
+            State::Found(_) => {}
+            State::Likely(offer) | State::LastTry(offer) if !replayed(&offer.plan) => {
+                return Progress::Wants(Box::new(offer.plan.clone()));
+            }
+            State::Likely(offer) | State::LastTry(offer) => {
+                let offered = asked.with(offer.plan.clone()).ok();
+                let oracle = |job: &Job| oracle.judge(job).filter(|judged| judged.suits(job));
+                let judged = offered.as_ref().and_then(oracle);
+                match (judged, &family.state) {
+                    (Some(judgement), _) => {
+                        family.state = State::Found(Box::new(Offer { judgement, ..(**offer).clone() }));
+                    }
+                    (None, State::LastTry(_)) => family.pass(),
+                    // The replay knows better: what else would do?
+                    (None, _) => family.state = State::Possible,
+                }
+            }
+            State::New | State::Possible => {
+                let of = |way: Way| offer(asked, plan, family, way, oracle).map(Box::new);
+                let next = of(savers).map(State::Likely);
+                let last = || of(all_savers).filter(|offer| !replayed(&offer.plan)).map(State::LastTry);
+                match next.or_else(last) {
+                    Some(state) => family.state = state,
+                    None => family.pass(),
+                }
+            }
+        }
+        Progress::Working
+    }
+
+    /// What has been found, in the order of the families.
     pub fn offers(&self) -> Vec<&Offer> {
-        let offer = |place: usize| match &self.families.get(place)?.state {
+        self.found().collect()
+    }
+
+    /// Families behind those that are offered of which a model fits too, at a quick look.
+    pub fn more(&self) -> usize {
+        self.families.iter().filter(|family| family.state == State::Possible && family.model().is_some()).count()
+    }
+
+    fn found(&self) -> impl Iterator<Item = &Offer> {
+        self.families.iter().filter_map(|family| match &family.state {
             State::Found(offer) => Some(&**offer),
             State::New | State::Possible | State::Likely(_) | State::LastTry(_) => None,
-        };
-        self.chosen().into_iter().filter_map(offer).collect()
+        })
     }
 
-    fn largest(&self) -> Option<usize> {
-        let size = |family: &Family| family.model().map(|model| model.param_count);
-        let largest = self.families.iter().enumerate().max_by_key(|(_, family)| size(family))?;
-        size(largest.1).map(|_| largest.0)
+    /// The first family that is not decided yet; none once enough has been found.
+    fn next(&self) -> Option<usize> {
+        if self.found().count() >= OFFERED {
+            return None;
+        }
+        let is_open = |family: &Family| !matches!(family.state, State::Found(_)) && family.model().is_some();
+        self.families.iter().position(is_open)
     }
 
-    fn next_new(&self) -> Option<usize> {
-        self.families.iter().position(|family| family.state == State::New && family.model().is_some())
+    /// Looks at the next family behind those that are offered.
+    fn count_more(&mut self, oracle: &dyn FitOracle) -> Progress {
+        let is_new = |family: &Family| family.state == State::New && family.model().is_some();
+        let Some(place) = self.families.iter().position(is_new) else { return Progress::Done };
+        self.look_at(place, oracle);
+        Progress::Working
     }
 
     /// Whether the model in question may fit at all: with everything that saves memory its tensors have room.
@@ -228,39 +278,19 @@ impl Largest {
             family.pass();
         }
     }
-
-    /// The families that are offered: of those whose largest model is two thirds as large as the largest of all the newest, then the largest of the others.
-    fn chosen(&self) -> Vec<usize> {
-        let of = |(place, family): (usize, &Family)| Some((place, family.model()?));
-        let mut left: Vec<(usize, &CatalogueModel)> = self.families.iter().enumerate().filter_map(of).collect();
-        let large = left.iter().map(|(_, model)| model.param_count).max().unwrap_or(0) / 3 * 2;
-        let first = |model: &CatalogueModel| match model.param_count >= large {
-            true => (true, model.released, model.param_count),
-            false => (false, "", model.param_count),
-        };
-        let newest = |model: &CatalogueModel| (true, model.released, model.param_count);
-        let mut chosen = take(&mut left, OFFERED, first);
-        take(&mut chosen, OFFERED, newest).into_iter().map(|(place, _)| place).collect()
-    }
 }
 
-/// Takes up to `count` of `left`, the one of highest rank first.
-fn take<'a>(
-    left: &mut Vec<(usize, &'a CatalogueModel)>,
-    count: usize,
-    rank: impl Fn(&'a CatalogueModel) -> (bool, &'static str, u64),
-) -> Vec<(usize, &'a CatalogueModel)> {
-    let mut taken = Vec::with_capacity(count);
-    while taken.len() < count
-        && let Some(best) = (0..left.len()).max_by_key(|at| left.get(*at).map(|(_, model)| rank(model)))
-    {
-        taken.push(left.remove(best));
-    }
-    taken
+/// The largest models that fit, as [`largest_models`] finds them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LargestModels {
+    /// One of each family, the families that people train most first.
+    pub offers: Vec<Offer>,
+    /// How many more families have a model that fits, at a quick look.
+    pub more: usize,
 }
 
 /// The largest models that fit where `job` is to run, each confirmed by its own replay, of those that the plan's programs read.
-pub fn largest_models(job: &Job) -> Vec<Offer> {
+pub fn largest_models(job: &Job) -> LargestModels {
     let replays = Replays(RefCell::default());
     let mut search = Largest::new(job.clone());
     loop {
@@ -271,7 +301,9 @@ pub fn largest_models(job: &Job) -> Vec<Offer> {
                 replays.0.borrow_mut().push((*plan, judged));
             }
             Progress::WantsProgram(class) => search.go_without(&class),
-            Progress::Done => return search.offers().into_iter().cloned().collect(),
+            Progress::Done => {
+                return LargestModels { offers: search.found().cloned().collect(), more: search.more() };
+            }
         }
     }
 }
@@ -291,7 +323,7 @@ impl FitOracle for Replays {
     }
 }
 
-/// The groups of the catalogue.
+/// The groups of the catalogue, those that people train most first, then the newest.
 fn families() -> Vec<Family> {
     let mut families: Vec<Family> = Vec::new();
     for model in model::catalogue() {
@@ -304,6 +336,12 @@ fn families() -> Vec<Family> {
     }
     // In the catalogue the smallest comes first, of equally large ones the oldest.
     families.iter_mut().for_each(|family| family.models.reverse());
+    let rank = |family: &Family| {
+        let group = family.models.first().map_or("", |model| model.group);
+        let newest = family.models.iter().map(|model| model.released).max().unwrap_or_default();
+        (TRAINED.iter().position(|trained| *trained == group).unwrap_or(TRAINED.len()), Reverse(newest))
+    };
+    order::sort(&mut families, |a, b| rank(a).cmp(&rank(b)));
     families
 }
 
@@ -363,7 +401,6 @@ fn leanest(job: &Job) -> impl Iterator<Item = Job> {
         Lever::Checkpointing,
         Lever::AdapterReference,
         Lever::SharedInstances,
-        Lever::OffloadedInstances,
         Lever::QuantizedInstances,
         Lever::HalfPrecisionBase,
         Lever::PureBfloat16,
@@ -376,10 +413,9 @@ fn leanest(job: &Job) -> impl Iterator<Item = Job> {
     }
     let chunked =
         [Lever::Liger, Lever::LigerLayers, Lever::ChunkedLoss].into_iter().find_map(|lever| lever.apply(&lean));
-    let offloaded = |job: Job| [Lever::OffloadActivations.apply(&job), Some(job)];
     let mut shardings = shardings(job.plan.num_gpus);
     shardings.retain(|sharding| !sharding.offloads());
-    [Some(lean), chunked].into_iter().flatten().flat_map(offloaded).flatten().flat_map(move |lean| {
+    [Some(lean), chunked].into_iter().flatten().flat_map(move |lean| {
         let smaller = if lean.plan.method == Method::Full { Lever::PagedOptimizer } else { Lever::EightBitOptimizer };
         let lean = pull(lean, smaller);
         let spread: Vec<Job> = shardings.iter().filter_map(|sharding| sharding.apply(&lean)).collect();

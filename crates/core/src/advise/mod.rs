@@ -7,15 +7,18 @@
 //! [`why`](mod@why) names the tensors behind what surprises.
 
 pub mod code;
+pub mod confirmed;
 pub mod difference;
 pub mod fill;
 pub mod fit;
+mod frozen;
 mod hardware;
 mod impact;
 pub mod largest;
 mod lever;
 pub mod map;
 mod oracle;
+mod precision;
 mod search;
 pub mod solve;
 pub mod summary;
@@ -23,8 +26,10 @@ pub mod tiers;
 mod waterfall;
 pub mod why;
 
+pub use frozen::frozen_in_float32;
 pub use hardware::Hardware;
 pub use impact::{Baseline, Impact, impacts, levers, sort_by_saving};
 pub use lever::{Level, Lever, has_wide_adapters};
 pub use oracle::{FitOracle, Heuristic, Judgement, Remembering, Replayed, ReplayedIfClose, usual_host};
+pub use precision::{Numbers, Precision};
 pub use waterfall::{Change, Stage, steps_between, waterfall};

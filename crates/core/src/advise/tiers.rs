@@ -4,17 +4,18 @@
 use super::fit::escalate;
 use super::lever::Lever;
 use super::oracle::{FitOracle, Judgement, usual_host};
+use super::precision::{Numbers, Precision};
 use crate::job::Job;
 use crate::memory::Fit;
-use crate::plan::{Alternative, Framework, Offload, Plan};
+use crate::plan::{Alternative, Framework, Method, Offload, Plan};
 use crate::speed::{self, LayerTimes, Range, StepTime};
 
 /// Why a way is, or is not, the one to take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reason {
-    /// The quickest that fits; of several about as quick the plainest.
+    /// The quickest that fits.
     Quickest,
-    /// It fits, but another is quicker, or as quick and plainer.
+    /// It fits, but another is quicker.
     Slower,
     /// It does not fit, or not surely.
     DoesNotFit,
@@ -50,6 +51,8 @@ pub struct Tier {
     pub reason: Reason,
     /// Whether its stage is there for nothing: on one GPU there is nobody to share with.
     pub shards_nothing: bool,
+    /// What it holds or computes in fewer bits than the reader's plan does; of another method, than that method without sharding.
+    pub fewer_bits: Vec<Numbers>,
 }
 
 /// Every tier of `job`'s plan; of each method the quickest that fits is marked.
@@ -63,6 +66,19 @@ pub fn tiers_beside(baseline: &Job, job: &Job, oracle: &dyn FitOracle) -> Vec<Ti
     let base = speed::step_time_with(baseline, &layer_times);
     let all: Vec<(Alternative, Look)> =
         job.alternatives().into_iter().map(|one| (one.clone(), look(job, one.plan, (oracle, &layer_times)))).collect();
+    let plain = |method: Method| all.iter().find(|(one, _)| one.method == method).map(|(one, _)| one.plan.clone());
+    let precision = |plan: Plan| job.with(plan).ok().map(|job| Precision::of(&job));
+    let of_method = |method: Method| match method == job.plan.method {
+        true => Some(Precision::of(job)),
+        false => plain(method).and_then(precision),
+    };
+    let own: Vec<(Method, Option<Precision>)> =
+        Method::ALL.iter().map(|method| (*method, of_method(*method))).collect();
+    let fewer_bits = |alternative: &Alternative| {
+        let usual = own.iter().find(|(method, _)| *method == alternative.method).and_then(|(_, usual)| usual.as_ref());
+        let pair = usual.zip(precision(alternative.plan.clone()));
+        pair.map(|(usual, precision)| precision.fewer_than(usual)).unwrap_or_default()
+    };
     let of = |(i, (alternative, (judgement, time))): (usize, &(Alternative, Look))| {
         let rivals = all.iter().enumerate().filter(|(_, (other, _))| other.method == alternative.method);
         Tier {
@@ -70,6 +86,7 @@ pub fn tiers_beside(baseline: &Job, job: &Job, oracle: &dyn FitOracle) -> Vec<Ti
             judgement: *judgement,
             time: beside(&base, time.as_ref()),
             shards_nothing: shards_nothing(&alternative.plan),
+            fewer_bits: fewer_bits(alternative),
             alternative: alternative.clone(),
         }
     };
@@ -216,8 +233,8 @@ fn beside(base: &StepTime, time: Option<&StepTime>) -> Option<Range> {
     time.map(|time| speed::ratio_per(base, time, speed::Per::Token))
 }
 
-/// Why the way in place `own` is or is not the one to take among `all`, where the host has `host_bytes`. Of those that cannot be told from the quickest,
-/// as the range of their ratio holds 1, the first is taken: it is the plainest.
+/// Why the way in place `own` is or is not the one to take among `all`, where the host has `host_bytes`. Of those that take the same
+/// time to the last digit the first is taken.
 fn reason<'a>(own: usize, host_bytes: u64, all: impl Iterator<Item = (usize, &'a Look)>) -> Reason {
     let suits = |judged: &Judgement| match judged.fit {
         Fit::Fits if judged.host_bytes > host_bytes => Reason::HostTooSmall,
@@ -226,12 +243,9 @@ fn reason<'a>(own: usize, host_bytes: u64, all: impl Iterator<Item = (usize, &'a
     };
     let known = all.filter_map(|(i, (judged, time))| Some((i, suits(judged.as_ref()?), time.as_ref()?)));
     let known: Vec<(usize, Reason, &StepTime)> = known.collect();
-    let fitting = || known.iter().filter(|(_, reason, _)| *reason == Reason::Slower);
+    let fitting = known.iter().filter(|(_, reason, _)| *reason == Reason::Slower);
     let seconds = |time: &StepTime| time.seconds.expected / time.tokens.max(1) as f64;
-    let best = fitting().min_by(|(.., a), (.., b)| seconds(a).total_cmp(&seconds(b)));
-    let as_quick =
-        |time: &StepTime| best.is_some_and(|(.., best)| speed::ratio_per(best, time, speed::Per::Token).low <= 1.0);
-    let chosen = fitting().find(|(.., time)| as_quick(time)).map(|(i, ..)| *i);
+    let chosen = fitting.min_by(|(.., a), (.., b)| seconds(a).total_cmp(&seconds(b))).map(|(i, ..)| *i);
     match known.iter().find(|(i, ..)| *i == own) {
         None => Reason::Contradicts,
         Some(_) if chosen == Some(own) => Reason::Quickest,

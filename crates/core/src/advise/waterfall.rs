@@ -1,7 +1,7 @@
 //! What each of several levers saves when they are pulled one after the other.
 
 use super::difference::{Changed, changed};
-use super::lever::Lever;
+use super::lever::{Level, Lever};
 use super::oracle::{FitOracle, saved_bytes};
 use crate::job::Job;
 use crate::plan::{self, Plan};
@@ -12,6 +12,8 @@ use crate::speed::{self, LayerTimes, Range};
 pub struct Stage {
     /// The lever.
     pub lever: Lever,
+    /// What it does to the result where the levers before it have been pulled.
+    pub level: Level,
     /// The plan with it and all before it.
     pub plan: Plan,
     /// Expected need after it, bytes.
@@ -35,6 +37,7 @@ pub fn waterfall(job: &Job, levers: &[Lever], oracle: &dyn FitOracle) -> Vec<Sta
         let Some(judged) = oracle.judge(&changed) else { continue };
         stages.push(Stage {
             lever: *lever,
+            level: lever.level(&at, &changed),
             plan: changed.plan.clone(),
             need_bytes: judged.need_bytes,
             saved_bytes: saved_bytes(level, judged.need_bytes),

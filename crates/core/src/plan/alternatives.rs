@@ -140,6 +140,12 @@ fn sharded(mut plan: Plan, (stage, offload_optimizer, offload_param): Sharding) 
         (plan.offload_optimizer, plan.offload_param) = (Offload::None, Offload::None);
         return plan;
     }
+    if plan.zero_stage == 0 && stage > 0 {
+        // As a lever shards: a DeepSpeed file that nobody has written yet says "auto".
+        plan.distributed.let_trainer_size_buckets();
+    } else if stage == 0 {
+        plan.distributed.forget_trainer_sized_buckets();
+    }
     plan.zero_stage = stage;
     // Copies of a sharded model are FSDP's.
     plan.distributed.dp_replicate_size = None;

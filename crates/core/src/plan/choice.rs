@@ -351,4 +351,12 @@ impl Distributed {
         self.stage3_prefetch_bucket_size = auto(self.stage3_prefetch_bucket_size);
         self.stage3_param_persistence_threshold = auto(self.stage3_param_persistence_threshold);
     }
+
+    /// The way back: without ZeRO there are no buckets, and a plan that never had any is the same plan.
+    pub(crate) fn forget_trainer_sized_buckets(&mut self) {
+        let default = |size: BucketSize| if matches!(size, BucketSize::Auto) { BucketSize::Default } else { size };
+        self.reduce_bucket_size = default(self.reduce_bucket_size);
+        self.stage3_prefetch_bucket_size = default(self.stage3_prefetch_bucket_size);
+        self.stage3_param_persistence_threshold = default(self.stage3_param_persistence_threshold);
+    }
 }

@@ -218,7 +218,9 @@ impl<'a> Timed<'a> {
         let [_, keys, _] = read;
         let row = (size(attend.kv_heads) * size(attend.width)).max(1.0) * (tokens / queries);
         let keys = if keys.elements > 0.0 { keys.elements / row } else { queries };
-        let pieces = attend.pieces.map_or(1.0, size).max(1.0);
+        let is_text = queries == self.inputs.length;
+        let documents = if is_text { self.inputs.documents } else { 1.0 };
+        let pieces = attend.pieces.map_or(1.0, size).max(1.0) * documents.max(1.0);
         let call = Call {
             tokens,
             queries: queries / pieces,

@@ -41,6 +41,8 @@ pub(super) struct TimingInputs<'a> {
     pub(super) attention: AttentionKernel,
     /// A mask with real padding reaches attention.
     pub(super) padded: bool,
+    /// Documents that share a row and attend each to itself: a row of packed sequences has at least as many as it has lengths.
+    pub(super) documents: f64,
     /// A score head stands in for the vocabulary.
     pub(super) scores: bool,
     /// Whether anything trains in this pass.
@@ -93,6 +95,7 @@ impl<'a> TimingInputs<'a> {
             casts: numerics.autocast.is_some() && weight > 2.0,
             attention: job.attention,
             padded: job.padded,
+            documents: if plan.flattens_batch() && !job.padded { plan.per_device_train_batch_size as f64 } else { 1.0 },
             scores: job.scores(),
             training: job.trains(),
             adapters: job.trains(),

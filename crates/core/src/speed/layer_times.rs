@@ -99,6 +99,7 @@ pub(super) struct Scalars {
     pub(super) casts: bool,
     pub(super) attention: AttentionKernel,
     pub(super) padded: bool,
+    pub(super) documents: f64,
     pub(super) training: bool,
     pub(super) adapters: bool,
     pub(super) forwards: f64,

@@ -9,7 +9,8 @@ use headroom_core::plan::{GpuChoice, Plan, Task};
 use headroom_text::Texts;
 use headroom_view::{Element, Node, el};
 
-use super::finding::{Advised, Kind};
+use headroom_core::advise::confirmed::{Advised, Direction};
+
 use super::levers::{lever_html, saved_text};
 use super::sheet::Sheet;
 use super::waterfall;
@@ -67,7 +68,7 @@ pub(super) fn elements(page: &Page, found: &Advised, escalation: &Escalation) ->
 /// What each step of the level that is shown saves.
 pub(super) fn savings(page: &Page) -> Option<Node> {
     let found = page.found.advice.advised.as_ref()?;
-    let Kind::Fit(escalation, _) = &found.kind else { return None };
+    let Direction::Fit(escalation, _) = &found.kind else { return None };
     let chosen = level_of(page, found.job.plan(), escalation);
     let Found::Fits(advice) = &escalation.levels.iter().find(|answer| answer.level == chosen)?.found else {
         return None;
@@ -80,7 +81,7 @@ fn choice(texts: &Texts, found: &Advised, (level, answer): (Level, Option<&Level
     let class = match answer.map(|answer| &answer.found) {
         Some(Found::Fits(_)) => "level-choice fits",
         Some(Found::Short(_)) => "level-choice short",
-        Some(Found::NoQuicker) | None => "level-choice",
+        None => "level-choice",
     };
     let words = (texts.advice.level)(level);
     let radio = el("input")
@@ -101,8 +102,11 @@ fn choice(texts: &Texts, found: &Advised, (level, answer): (Level, Option<&Level
 fn summary(texts: &Texts, found: &Advised, answer: &LevelAnswer) -> String {
     let words = &texts.advice;
     match &answer.found {
-        Found::Fits(advice) => (words.fits_with)(advice.stages.len(), advice.time),
-        Found::NoQuicker => words.no_quicker.to_owned(),
+        Found::Fits(advice) => {
+            let fits = (words.fits_with)(advice.stages.len(), advice.time);
+            let not_needed = answer.enough.map(|level| (words.not_needed)(level));
+            [Some(fits), not_needed].into_iter().flatten().collect::<Vec<_>>().join("; ")
+        }
         Found::Short(Some(leanest)) => {
             let [least, gpu] = figures::glance_apart([leanest.need_bytes, found.judgement.gpu_bytes]);
             (words.reaches)(&least, &gpu)
@@ -116,12 +120,8 @@ fn steps_sheet<'a>(page: &'a Page, found: &Advised, answer: &LevelAnswer) -> She
     let (texts, words) = (page.texts, &page.texts.advice);
     let mut sheet = Sheet::new(page);
     let Found::Fits(advice) = &answer.found else {
-        let why = match &answer.found {
-            Found::NoQuicker => words.no_quicker_why,
-            _ => words.short_why,
-        };
-        sheet.element("p", "outcome", why);
-        if found.job.plan().task != Task::Inference && matches!(answer.found, Found::Short(_)) {
+        sheet.element("p", "outcome", words.short_why);
+        if found.job.plan().task != Task::Inference {
             sheet.element("p", "facts", &(words.host_limit)(&figures::glance(usual_host(&found.job))));
         }
         return sheet;
@@ -144,7 +144,7 @@ fn steps_sheet<'a>(page: &'a Page, found: &Advised, answer: &LevelAnswer) -> She
 /// One lever; `before` is the plan without it, `alone` the plan with nothing but it.
 fn step(texts: &Texts, sheet: &mut Sheet, stage: &Stage, before: &Plan, alone: Option<&Plan>) {
     let words = &texts.advice;
-    let Stage { lever, plan: after, need_bytes, saved_bytes, time } = stage;
+    let Stage { lever, plan: after, need_bytes, saved_bytes, time, .. } = stage;
     sheet.push("<li><div class=\"step-what\">");
     sheet.push(&lever_html(texts, *lever, before, after));
     sheet.push("</div><dl>");
@@ -179,7 +179,7 @@ fn outcome(texts: &Texts, sheet: &mut Sheet, found: &Advised, advice: &Advice) {
         let batches = [found.job.plan(), &advice.plan].map(|plan| plan.batches().effective_batch_size);
         sheet.push(&(words.effective_batch)(batches));
     }
-    if let Kind::Fit(escalation, [host, _]) = &found.kind
+    if let Direction::Fit(escalation, [host, _]) = &found.kind
         && let Some(place) = escalation.levels.iter().position(|answer| answer.level == advice.level)
     {
         sheet.push(&host_text(texts, host.get(place)));
@@ -206,7 +206,7 @@ fn host_text(texts: &Texts, bytes: Option<&u64>) -> String {
 fn hardware_sheet<'a>(page: &'a Page, found: &Advised) -> Sheet<'a> {
     let (texts, words) = (page.texts, &page.texts.advice);
     let mut sheet = Sheet::new(page);
-    let Kind::Fit(Escalation { levels, hardware }, [_, host]) = &found.kind else { return sheet };
+    let Direction::Fit(Escalation { levels, hardware }, [_, host]) = &found.kind else { return sheet };
     if levels.iter().any(|answer| !matches!(answer.found, Found::Short(_))) {
         return sheet;
     }

@@ -5,7 +5,8 @@ use headroom_core::advise::fill::{Fill, Filled, Knob, Target};
 use headroom_core::plan::{Plan, Task};
 use headroom_view::{Element, el};
 
-use super::finding::{Advised, Kind};
+use headroom_core::advise::confirmed::{Advised, Direction};
+
 use super::sheet::Sheet;
 use crate::figures;
 use crate::page::Page;
@@ -45,7 +46,7 @@ pub(super) fn aim(state: &mut State, name: &str) {
 fn sheet<'a>(page: &'a Page, found: &Advised) -> Sheet<'a> {
     let (texts, words) = (page.texts, &page.texts.advice);
     let mut sheet = Sheet::new(page);
-    let Kind::Fill(fill) = &found.kind else { return sheet };
+    let Direction::Fill(fill) = &found.kind else { return sheet };
     let Fill { recommended, aggressive, others, back_off } = &**fill;
     if recommended.is_none() && aggressive.is_none() {
         sheet.element("p", "outcome", words.nothing_fills);

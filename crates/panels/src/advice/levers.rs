@@ -78,14 +78,15 @@ impl Found {
         Step::Changed
     }
 
-    /// The changes to `plan`, as far as they are known; those to another plan say nothing about it.
+    /// The changes to `plan`, once all have been replayed: the form, the table and a terminal then say the same figure. Those to
+    /// another plan say nothing about it.
     pub(crate) fn changes_to(&self, plan: &Plan) -> &[Impact] {
-        if self.is_about(plan) { &self.impacts } else { &[] }
+        if self.is_about(plan) && self.is_final { &self.impacts } else { &[] }
     }
 
     /// Replays the next change.
     pub(crate) fn step(&mut self, work: &mut Work) -> Step {
-        if !work.state.is_open(NAME) || !self.is_about(work.job.plan()) || self.is_final {
+        if !self.is_about(work.job.plan()) || self.is_final {
             return Step::Done;
         }
         if let Some(impact) = self.impacts.get(self.replayed) {
@@ -154,8 +155,8 @@ fn table<'a>(page: &'a Page, before: &Plan, impacts: &[Impact]) -> Sheet<'a> {
         (&format!("<span class=\"visually-hidden\">{}</span>", texts.use_plan), false),
     ]);
     for impact in impacts {
-        let Impact { lever, plan, saved_bytes, time, .. } = impact;
-        let level = lever.level();
+        let Impact { lever, level, plan, saved_bytes, time, .. } = impact;
+        let level = *level;
         sheet.push("<tr><th scope=\"row\">");
         sheet.push(&lever_html(texts, *lever, before, plan));
         sheet.push(&format!("</th><td class=\"number\">{}</td>", saved_text(*saved_bytes)));

@@ -18,14 +18,15 @@ mod waterfall;
 use headroom_core::advise::Level;
 use headroom_core::memory::Fit;
 use headroom_core::plan::Plan;
-use headroom_view::{Node, el};
+use headroom_view::{Element, Node, el};
 
 use crate::figures;
 use crate::page::Page;
 use crate::state::State;
 pub(crate) use applied::{TITLE as APPLIED_TITLE, note as applied_note};
 pub(crate) use finding::Found;
-use finding::{Advised, Kind};
+use headroom_core::advise::confirmed::{Advised, Direction};
+use sheet::Sheet;
 
 /// Id of the panel's heading.
 const TITLE: &str = "advice-title";
@@ -47,8 +48,8 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
     let current = found.advised.as_ref().filter(|_| !is_stale);
     let title = match current.map(|advised| &advised.kind) {
         None => words.title,
-        Some(Kind::Fit(..)) => words.fit_title,
-        Some(Kind::Fill(_) | Kind::Used) => words.fill_title,
+        Some(Direction::Fit(..)) => words.fit_title,
+        Some(Direction::Fill(_)) => words.fill_title,
     };
     let intro = current.map_or_else(String::new, |advised| intro(page, advised));
     // What stands in the panel answers another plan until the next answer is there.
@@ -56,9 +57,9 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
         el("div").class(if is_final { "advised" } else { "advised stale" }).flag("inert", is_stale).key("advised");
     advised = match &found.advised {
         None => advised,
-        Some(shown) => advised.with_all(match &shown.kind {
-            Kind::Fit(escalation, _) => escalation::elements(page, shown, escalation),
-            Kind::Fill(_) | Kind::Used => fill::elements(page, shown),
+        Some(shown) => advised.with_all(frozen_sheet(page, shown).into_iter().collect()).with_all(match &shown.kind {
+            Direction::Fit(escalation, _) => escalation::elements(page, shown, escalation),
+            Direction::Fill(_) => fill::elements(page, shown),
         }),
     };
     let panel = el("section")
@@ -79,6 +80,22 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
     Some(panel.into())
 }
 
+/// What comes before all other advice: frozen weights that load in fp32 by default, and the line that changes it.
+fn frozen_sheet(page: &Page, found: &Advised) -> Option<Element> {
+    let impact = found.frozen_in_float32.as_ref()?;
+    let (texts, words) = (page.texts, &page.texts.advice);
+    let saved = figures::glance(impact.saved_bytes.unsigned_abs());
+    let mut sheet = Sheet::new(page);
+    sheet.element("h3", "", words.frozen_title);
+    sheet.element("p", "", &(words.frozen_in_float32)(&saved));
+    sheet.push("<p>");
+    sheet.push(&levers::lever_html(texts, impact.lever, found.job.plan(), &impact.plan));
+    sheet.push("</p><p class=\"sheet-actions\">");
+    sheet.button(&impact.plan, &(words.apply_all)(1), words.frozen_title, "primary");
+    sheet.push("</p>");
+    Some(sheet.into_element().key("frozen"))
+}
+
 /// What each step of the advice saves.
 pub(crate) fn waterfall(page: &Page) -> Option<Node> {
     page.estimate.and_then(|_| escalation::savings(page))
@@ -90,10 +107,12 @@ fn intro(page: &Page, Advised { judgement, kind, .. }: &Advised) -> String {
     let [need, gpu] = figures::glance_apart([judgement.need_bytes, judgement.gpu_bytes]);
     let share = figures::percent(judgement.used_share());
     match kind {
-        Kind::Fit(..) if judgement.fit == Fit::Tight => (words.tight_intro)(&need, &gpu),
-        Kind::Fit(..) => (words.fit_intro)(&need, &gpu),
-        Kind::Fill(_) => (words.fill_intro)(&share, &need, &gpu),
-        Kind::Used => (words.used_intro)(&share, &need, &gpu),
+        Direction::Fit(..) if judgement.fit == Fit::Tight => (words.tight_intro)(&need, &gpu),
+        Direction::Fit(..) => (words.fit_intro)(&need, &gpu),
+        Direction::Fill(fill) if fill.recommended.is_none() && judgement.used_share() >= page.state.target.low => {
+            (words.used_intro)(&share, &need, &gpu)
+        }
+        Direction::Fill(_) => (words.fill_intro)(&share, &need, &gpu),
     }
 }
 

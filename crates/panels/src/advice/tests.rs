@@ -96,7 +96,8 @@ fn another_target_is_another_search() {
     assert!(!plans_are_inert(&before) && plans_are_inert(&html), "{html}");
     let after = reader.wait("advice", FINAL);
     assert!(!plans_are_inert(&after));
-    assert!(before.contains("aria-label=\"Use: Recommended\"") && after.contains("aria-label=\"Use: Recommended\""));
+    assert!(before.contains("aria-label=\"Use: Same training, faster\""));
+    assert!(after.contains("aria-label=\"Use: Same training, faster\""));
     let recommended = |html: &str| html.split("class=\"fill\"").nth(1).unwrap().to_owned();
     assert_ne!(recommended(&before), recommended(&after));
 }

@@ -77,7 +77,7 @@ fn bar(texts: &Texts, stage: &Stage) -> LeverBar {
     LeverBar {
         label: (texts.advice.lever_short)(stage.lever),
         need_bytes: stage.need_bytes,
-        level: stage.lever.level(),
+        level: stage.level,
         id: stage.lever.name().to_owned(),
     }
 }

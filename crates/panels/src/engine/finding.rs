@@ -30,10 +30,10 @@ const fn order(state: &State) -> ([Room; 9], usize) {
             ([Gallery, Asked, LeversAtOnce, Advice, Ladder, Map, Comparison, Levers, Effects], 1)
         }
         (Some(_), _) => ([Asked, LeversAtOnce, Advice, Ladder, Map, Comparison, Levers, Effects, Gallery], 0),
-        (None, Tab::Compare) => ([Asked, Ladder, Comparison, Effects, Advice, LeversAtOnce, Levers, Map, Gallery], 4),
-        (None, Tab::Limits) => ([Asked, Map, Effects, Advice, Ladder, Comparison, LeversAtOnce, Levers, Gallery], 4),
+        (None, Tab::Compare) => ([Asked, Ladder, Comparison, Effects, Levers, Advice, LeversAtOnce, Map, Gallery], 5),
+        (None, Tab::Limits) => ([Asked, Map, Effects, Levers, Advice, Ladder, Comparison, LeversAtOnce, Gallery], 5),
         (None, Tab::Fix) => ([Asked, LeversAtOnce, Advice, Effects, Levers, Ladder, Map, Comparison, Gallery], 5),
-        (None, _) => ([Asked, Effects, Advice, LeversAtOnce, Ladder, Map, Comparison, Levers, Gallery], 2),
+        (None, _) => ([Asked, Effects, Levers, Advice, LeversAtOnce, Ladder, Map, Comparison, Gallery], 3),
     }
 }
 

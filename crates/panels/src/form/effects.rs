@@ -20,7 +20,7 @@ const fn field_of(lever: Lever) -> Option<&'static str> {
         Lever::Liger | Lever::LigerLayers => "use_liger_kernel",
         Lever::ChunkedLoss => "loss_type",
         Lever::GradCache(_) => "embedding.loss",
-        Lever::OffloadActivations => "activation_offloading",
+        Lever::OffloadActivations | Lever::KeepActivations => "activation_offloading",
         Lever::PaddingFree | Lever::Padded => "padding_free",
         Lever::Checkpointing | Lever::NoCheckpointing => "gradient_checkpointing",
         Lever::MicroBatch(_) => "per_device_train_batch_size",
@@ -42,7 +42,11 @@ const fn field_of(lever: Lever) -> Option<&'static str> {
         Lever::Model(_) => "model",
         Lever::Gpus(_) => "num_gpus",
         // Another GPU needs the same; the models beside the policy have rows of their own.
-        Lever::Gpu(_) | Lever::SharedInstances | Lever::OffloadedInstances | Lever::QuantizedInstances => return None,
+        Lever::Gpu(_)
+        | Lever::SharedInstances
+        | Lever::OffloadedInstances
+        | Lever::ResidentInstances
+        | Lever::QuantizedInstances => return None,
     })
 }
 

@@ -106,6 +106,8 @@ fn row(page: &Page, rung: &Rung) -> Element {
             time: *time,
             reason: *reason,
             shards_nothing: *shards_nothing,
+            is_coarser: false,
+            is_rough: judgement.is_some() && page.replays.of(plan).is_none(),
             of_ladder: true,
             why_not: problems.map_or_else(String::new, |problems| why_not(texts, &problems)),
         },

@@ -126,6 +126,7 @@ pub(super) fn list(page: &Page) -> Option<Element> {
     let found = page.found.asked.largest.as_ref().filter(|search| search.is_done);
     let fetching = page.found.asked.largest.as_ref().and_then(|search| search.fetching.as_deref());
     let offers = found.map(|found| found.search.offers()).unwrap_or_default();
+    let more = found.map(|found| found.search.more()).filter(|more| *more > 0).map(words.largest_more);
     let said = match found {
         None => words.searching,
         Some(_) if offers.is_empty() => words.nothing,
@@ -137,7 +138,8 @@ pub(super) fn list(page: &Page) -> Option<Element> {
         .with(el("h3").text(words.largest))
         .with(el("p").class("panel-intro").attr("role", "status").text(said))
         .with_some(fetching.map(programs::fetch))
-        .with(sheet(page, &offers).into_element());
+        .with(sheet(page, &offers).into_element())
+        .with_some(more.map(|more| el("p").class("facts").text(&more)));
     Some(list)
 }
 

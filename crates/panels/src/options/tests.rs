@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+use headroom_core::advise::largest::OFFERED;
+
 use crate::reader::{Reader, program};
 
 const SMALL: &str = "v=1&model=Qwen/Qwen2.5-0.5B&gpu=rtx-4090&method=lora&max_length=512";
@@ -47,7 +49,7 @@ fn the_largest_models_stay_while_only_the_model_changes() {
     let fetched = bring_programs(&mut reader);
     assert!(!fetched.is_empty());
     let html = reader.html("solve");
-    assert!((1..=5).contains(&html.matches("<li><div><strong>").count()), "{html}");
+    assert!((1..=OFFERED).contains(&html.matches("<li><div><strong>").count()), "{html}");
     reader.press("solve", "aria-label=\"Use ");
     assert!(reader.html("solve").contains("<div class=\"largest\" aria-busy=\"false\">"));
     reader.follow(&format!("{SMALL}&tab=limits"));

@@ -2,7 +2,8 @@
 
 use headroom_charts::{need_by_category, swatch_class};
 use headroom_core::advise::tiers::{Reason, Tier};
-use headroom_core::advise::{Judgement, has_wide_adapters};
+use headroom_core::advise::{Judgement, Level, has_wide_adapters};
+use headroom_core::memory::Basis;
 use headroom_core::memory::Estimate;
 use headroom_core::order;
 use headroom_core::plan::{Alternative, Method, Offload, Plan};
@@ -251,6 +252,8 @@ fn filled(page: &Page, method: &str, row: &str, cell: Cell, scale: Scale) -> Ele
             time: tier.time,
             reason: tier.reason,
             shards_nothing: tier.shards_nothing,
+            is_coarser: !tier.fewer_bits.is_empty(),
+            is_rough: candidate.estimate().is_some_and(|estimate| estimate.peak.basis != Basis::Replayed),
             of_ladder: false,
             why_not: candidate.why_not(page.texts),
         },
@@ -268,6 +271,10 @@ pub(super) struct Choice<'a> {
     pub(super) time: Option<Range>,
     pub(super) reason: Reason,
     pub(super) shards_nothing: bool,
+    /// Something is held or computed in fewer bits than in the reader's plan.
+    pub(super) is_coarser: bool,
+    /// What it needs has not been replayed yet.
+    pub(super) is_rough: bool,
     /// One of a few, each of which says why it is not the one to take.
     pub(super) of_ladder: bool,
     pub(super) why_not: String,
@@ -277,12 +284,15 @@ pub(super) struct Choice<'a> {
 pub(super) fn choice(page: &Page, shown: Choice) -> Element {
     let texts = page.texts;
     let words = &texts.options().tiers;
-    let Choice { name, bar, plan, judgement, time, reason, shards_nothing, of_ladder, why_not } = shown;
+    let Choice { name, bar, plan, judgement, time, reason, shards_nothing, is_coarser, is_rough, of_ladder, why_not } =
+        shown;
     let Some(judged) = judgement else {
         return el("p").class("tier none").with_all(name).with(el("span").text(&why_not));
     };
     let is_current = plan == page.plan();
-    let mut need = format!("{} {}", words.on_gpu, figures::glance(judged.need_bytes));
+    let glance = figures::glance(judged.need_bytes);
+    let glance = if is_rough { figures::rough(&glance) } else { glance };
+    let mut need = format!("{} {glance}", words.on_gpu);
     if judged.host_bytes > 0 {
         need.push_str(&format!(" · {} {}", words.in_host, figures::glance(judged.host_bytes)));
     }
@@ -306,6 +316,8 @@ pub(super) fn choice(page: &Page, shown: Choice) -> Element {
         .with(pieces::fit_word(texts, judged.fit))
         .text(" ")
         .with(el("span").class("badge").text(remark));
+    let coarser = if is_coarser { (texts.advice.level_short)(Level::Coarser) } else { "" };
+    let line = line.with(el("span").class("level coarser").flag("hidden", !is_coarser).text(coarser));
     let figures = el("span").class("tier-figures").with(el("span").text(&need)).text(" ").with(el("span").text(&time));
     el("button")
         .attr("type", "button")

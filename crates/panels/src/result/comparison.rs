@@ -324,7 +324,7 @@ fn row(page: &Page, candidate: &Candidate) -> Element {
     let name = candidate.full_name(texts);
     let (need, fit) = match &candidate.outcome {
         Ok(estimate) => {
-            let need = figures::glance(estimate.peak.band.expected);
+            let need = figures::of_estimate(estimate, figures::glance(estimate.peak.band.expected));
             (need, el("td").with(pieces::fit_word(texts, estimate.verdict.fit)))
         }
         Err(problems) => ("–".to_owned(), el("td").text(&why_not(texts, problems))),

@@ -88,7 +88,7 @@ pub(crate) fn line(page: &Page) -> Option<Node> {
             let fit = estimate.verdict.fit;
             let [used, total] = figures::glance_apart([estimate.peak.band.expected, estimate.gpu_bytes]);
             line.with(el("strong").with(fit_icon(fit)).text((texts.fit)(fit)))
-                .with(el("span").text(&(texts.used_of)(&used, &total)))
+                .with(el("span").text(&figures::of_estimate(estimate, (texts.used_of)(&used, &total))))
         }
         Err(found) => match programs::coming(page, found) {
             Some(coming) => line.text(&coming),
@@ -110,7 +110,8 @@ fn headline(page: &Page, estimate: &Estimate) -> [Element; 2] {
     let [used, total] = figures::glance_apart([estimate.peak.band.expected, estimate.gpu_bytes]);
     let distance = figures::glance(verdict.headroom_bytes.unsigned_abs());
     let headroom = if verdict.headroom_bytes < 0 { (texts.missing)(&distance) } else { (texts.headroom)(&distance) };
-    let mut need = el("span").class("verdict-used").text(&(texts.used_of)(&used, &total));
+    let used = figures::of_estimate(estimate, (texts.used_of)(&used, &total));
+    let mut need = el("span").class("verdict-used").text(&used);
     if page.plan().num_gpus > 1 {
         need = need.text(" ").with(el("small").text(texts.per_gpu));
     }

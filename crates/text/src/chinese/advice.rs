@@ -18,7 +18,7 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     tight_intro: |need, gpu| {
         format!("方案大约需要 {need}，显卡有 {gpu}，只是勉强放得下。下面的改动能确保放下，每一种都是同类中最快的。")
     },
-    fill_intro: |share, need, gpu| format!("显存只用了 {share}%（{need} / {gpu}），剩下的可以换成速度。"),
+    fill_intro: |share, need, gpu| format!("显存用了 {share}%（{need} / {gpu}）。"),
     used_intro: |share, need, gpu| format!("显存已用 {share}%（{need} / {gpu}），没有什么需要再调高。"),
 
     applied: |count| format!("已采用：改了 {count} 个字段"),
@@ -37,12 +37,17 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
         Level::Same => None,
         Level::Coarser if !trains => Some("模型的运算精度会降低，采用前请先比较回答。"),
         Level::Different if !trains => Some("模型或它读到的内容变了，回答也会随之改变。"),
-        Level::Coarser => Some("优化器或运算的精度会降低。损失通常相差不大，建议先跑一小段比较。"),
+        Level::Coarser => Some("权重、梯度、优化器状态或运算的位数会减少。损失通常相差不大，建议先跑一小段比较。"),
         Level::Different => Some("训练的内容变了，结果质量也会随之改变，采用前请先比较。"),
     },
     fits_with: |changes, time| format!("改 {changes} 处即可放下，{}", token_time(time)),
-    no_quicker: "不比前面的级别更快",
-    no_quicker_why: "前面的级别已经放得下，而且一样快，没有必要走到这一步。",
+    not_needed: |level| format!("不必：方案 {} 已放得下，而且一样快", number(level)),
+    frozen_title: "首先：以 16 位加载冻结的权重",
+    frozen_in_float32: |saved| {
+        format!(
+            "没有任何设置指定数据类型，冻结的权重因此以 float32 加载。改用 16 位加载可省 {saved}；适配器的训练不变。"
+        )
+    },
     reaches: |least, gpu| format!("还不够：最少仍需 {least}，显卡只有 {gpu}"),
     no_lever: "还不够",
     short_why: "在这张卡上，这些改动怎么组合都不够。",
@@ -85,12 +90,12 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     target_group: "希望用到显存的多少",
     target: |low, high| format!("{low}–{high}%"),
     cautious: |range| format!("{range}（保守）"),
-    recommended: "推荐",
-    aggressive: "激进",
+    recommended: "训练不变，更快",
+    aggressive: "增大有效批量",
     share_used: |share, need, gpu| format!("占显存的 {share}%：{need} / {gpu}"),
     gain: |gain| format!("每秒 token 数：{gain}"),
-    nothing_fills: "按整除的步子，没有更大的批量放得下。",
-    back_off_title: "如果仍然显存不足，按以下顺序撤回",
+    nothing_fills: "没有值得调高的设置：放得下的改动都不能让训练快到 1.05 倍。",
+    back_off_title: "如果仍然显存不足，按以下顺序调低",
     others_title: "也可以单独调高别的数值，但训练内容会随之改变",
     longer_only_if: "数据里确有更长的序列时才有用。",
 
@@ -145,10 +150,15 @@ fn token_time(time: Range) -> String {
     }
 }
 
+/// 级别在标签中的编号。
+fn number(level: Level) -> usize {
+    Level::ALL.iter().position(|other| *other == level).map_or(0, |place| place + 1)
+}
+
 fn level(level: Level) -> ChoiceText {
     match level {
-        Level::Same => choice("1 · 结果不变", "训练结果没有任何变化"),
-        Level::Coarser => choice("2 · 降低精度", "运算或优化器状态的精度降低"),
+        Level::Same => choice("1 · 结果不变", "任何数值的存储和计算位数都不减少"),
+        Level::Coarser => choice("2 · 降低精度", "权重、梯度或优化器状态的位数减少"),
         Level::Different => choice("3 · 改变训练内容", "改用适配器、缩短序列或换小模型"),
     }
 }
@@ -162,6 +172,7 @@ fn lever(lever: Lever) -> String {
         Lever::LigerLayers => "Liger 内核：融合归一化与 SwiGLU",
         Lever::ChunkedLoss => "按 256 个 token 分块计算损失",
         Lever::OffloadActivations => "激活值暂存到主机内存",
+        Lever::KeepActivations => "激活值留在显存",
         Lever::PaddingFree => "序列首尾相接，不用填充掩码",
         Lever::Padded => "每条序列单独一行，不用分隔掩码",
         Lever::Checkpointing => "梯度检查点",
@@ -173,11 +184,12 @@ fn lever(lever: Lever) -> String {
         Lever::PagedOptimizer => "优化器状态改用 8 位，并可换页到主机",
         Lever::Adafactor => "Adafactor：分解的二阶矩",
         Lever::HalfPrecisionBase => "冻结的基座以 16 位加载",
-        Lever::PureBfloat16 => "权重和优化器状态改用 bf16",
+        Lever::PureBfloat16 => "权重和优化器状态改用 bf16，不保留 fp32 主权重",
         Lever::AdapterReference => "以关闭适配器的策略模型作为参考",
         Lever::PrecomputedReference => "参考模型的对数概率事先算好",
         Lever::SharedInstances => "裁判与策略共用权重",
         Lever::OffloadedInstances => "冻结的模型不运行时放在主机内存",
+        Lever::ResidentInstances => "冻结的模型留在显存",
         Lever::QuantizedInstances => "冻结的模型改用 4 位",
         Lever::Lora => "用 LoRA 适配器代替训练全部权重",
         Lever::Qlora => "基座权重改用 4 位",
@@ -216,6 +228,7 @@ fn lever_short(lever: Lever) -> String {
         Lever::LigerLayers => "Liger 层内核",
         Lever::ChunkedLoss => "分块损失",
         Lever::OffloadActivations => "激活值卸载",
+        Lever::KeepActivations => "激活值不卸载",
         Lever::PaddingFree => "无填充",
         Lever::Padded => "逐行填充",
         Lever::Checkpointing => "梯度检查点",
@@ -232,6 +245,7 @@ fn lever_short(lever: Lever) -> String {
         Lever::PrecomputedReference => "预先算参考",
         Lever::SharedInstances => "共用权重",
         Lever::OffloadedInstances => "模型放主机",
+        Lever::ResidentInstances => "冻结模型不卸载",
         Lever::QuantizedInstances => "冻结模型 4 位",
         Lever::Lora => "LoRA",
         Lever::Qlora => "4 位基座",

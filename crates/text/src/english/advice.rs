@@ -20,9 +20,7 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
             "The plan may just fit: it needs about {need} of {gpu}. These changes make sure of it, each way the fastest of its kind."
         )
     },
-    fill_intro: |share, need, gpu| {
-        format!("Only {share} % of the GPU is in use, {need} of {gpu}. The rest can buy speed.")
-    },
+    fill_intro: |share, need, gpu| format!("{share} % of the GPU is in use, {need} of {gpu}."),
     used_intro: |share, need, gpu| format!("{share} % of the GPU is in use, {need} of {gpu}: nothing to raise."),
 
     applied: |count| match count {
@@ -47,7 +45,7 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
         }
         Level::Different if !trains => Some("This changes the model or what it reads, and with it its answers."),
         Level::Coarser => Some(
-            "This changes how exactly the optimizer or the arithmetic works. Losses mostly stay close; compare a short run.",
+            "Weights, gradients, optimizer state or arithmetic take fewer bits. Losses mostly stay close; compare a short run.",
         ),
         Level::Different => Some(
             "This changes what is trained, and with it the quality of the result. Compare it before relying on it.",
@@ -57,8 +55,13 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
         let noun = if changes == 1 { "change" } else { "changes" };
         format!("fits with {changes} {noun}; {}", token_time(time))
     },
-    no_quicker: "no faster than a milder option",
-    no_quicker_why: "A milder option fits and is as fast: there is no reason to go this far.",
+    not_needed: |level| format!("not needed: option {} fits and is as fast", number(level)),
+    frozen_title: "First: load the frozen weights in 16 bits",
+    frozen_in_float32: |saved| {
+        format!(
+            "The frozen weights load in float32, because nothing says otherwise. Loading them in 16 bits saves {saved}; the adapters train as before."
+        )
+    },
     reaches: |least, gpu| format!("not enough: reaches {least} of {gpu}"),
     no_lever: "not enough",
     short_why: "No combination of these changes is enough on this GPU.",
@@ -105,12 +108,12 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     target_group: "Share of the GPU to aim at",
     target: |low, high| format!("{low}–{high} %"),
     cautious: |range| format!("{range}, cautious"),
-    recommended: "Recommended",
-    aggressive: "Aggressive",
+    recommended: "Same training, faster",
+    aggressive: "Larger effective batch",
     share_used: |share, need, gpu| format!("{share} % of the GPU: {need} of {gpu}"),
     gain: |gain| format!("Tokens a second: {gain}"),
-    nothing_fills: "No larger batch fits in steps that divide.",
-    back_off_title: "If it still runs out, undo in this order",
+    nothing_fills: "Nothing is worth raising: no change that fits makes the run 1.05 times as fast.",
+    back_off_title: "If it still runs out of memory, reduce in this order",
     others_title: "Or raise something else by itself; this changes what is trained",
     longer_only_if: "Helps only if the data has longer sequences.",
 
@@ -165,10 +168,15 @@ fn token_time(time: Range) -> String {
     }
 }
 
+/// The number that a level has in its label.
+fn number(level: Level) -> usize {
+    Level::ALL.iter().position(|other| *other == level).map_or(0, |place| place + 1)
+}
+
 fn level(level: Level) -> ChoiceText {
     match level {
-        Level::Same => choice("1 · The same result", "nothing about the result changes"),
-        Level::Coarser => choice("2 · Lower precision", "of arithmetic or optimizer state"),
+        Level::Same => choice("1 · The same result", "nothing is held or computed in fewer bits"),
+        Level::Coarser => choice("2 · Lower precision", "weights, gradients or optimizer state in fewer bits"),
         Level::Different => choice("3 · Change the training", "adapters, shorter sequences, a smaller model"),
     }
 }
@@ -182,6 +190,7 @@ fn lever(lever: Lever) -> String {
         Lever::LigerLayers => "Liger kernels: norms and SwiGLU fused",
         Lever::ChunkedLoss => "The loss in chunks of 256 tokens",
         Lever::OffloadActivations => "Activations wait in host memory",
+        Lever::KeepActivations => "Activations stay on the GPU",
         Lever::PaddingFree => "Sequences end to end, no padding mask",
         Lever::Padded => "Sequences in rows of their own, no mask between them",
         Lever::Checkpointing => "Gradient checkpointing",
@@ -193,11 +202,12 @@ fn lever(lever: Lever) -> String {
         Lever::PagedOptimizer => "Optimizer state in 8 bits, paged to the host",
         Lever::Adafactor => "Adafactor: factored second moments",
         Lever::HalfPrecisionBase => "Frozen base in 16 bits",
-        Lever::PureBfloat16 => "Weights and optimizer state in bf16",
+        Lever::PureBfloat16 => "Weights and optimizer state in bf16, without an fp32 master copy",
         Lever::AdapterReference => "The reference is the policy without its adapter",
         Lever::PrecomputedReference => "Reference log-probabilities computed beforehand",
         Lever::SharedInstances => "Judges share the policy's weights",
         Lever::OffloadedInstances => "Frozen models wait in host memory",
+        Lever::ResidentInstances => "Frozen models stay on the GPU",
         Lever::QuantizedInstances => "Frozen models in 4 bits",
         Lever::Lora => "LoRA adapters instead of all weights",
         Lever::Qlora => "Base weights in 4 bits",
@@ -237,6 +247,7 @@ fn lever_short(lever: Lever) -> String {
         Lever::LigerLayers => "Liger layers",
         Lever::ChunkedLoss => "Chunked loss",
         Lever::OffloadActivations => "Activations on the host",
+        Lever::KeepActivations => "Activations on the GPU",
         Lever::PaddingFree => "Padding-free",
         Lever::Padded => "Padded",
         Lever::Checkpointing => "Checkpointing",
@@ -253,6 +264,7 @@ fn lever_short(lever: Lever) -> String {
         Lever::PrecomputedReference => "Reference beforehand",
         Lever::SharedInstances => "Shared weights",
         Lever::OffloadedInstances => "Models on the host",
+        Lever::ResidentInstances => "Models on the GPU",
         Lever::QuantizedInstances => "4-bit frozen models",
         Lever::Lora => "LoRA",
         Lever::Qlora => "4-bit base",

@@ -43,7 +43,11 @@ pub(super) const TEXTS: OptionTexts = OptionTexts {
         nothing: "Nothing fits, whatever the value. See the advice above.",
         is_current: "as it is now",
         largest: "Largest models",
-        largest_intro: "The largest of each family, the newest first. What saves memory may be switched on, offload to the host left out; method, batch a step and length stay unless named.",
+        largest_intro: "The largest model of each family that fits, families that people train most first. What saves memory may be switched on, offload to the host left out; method, effective batch and length stay unless named.",
+        largest_more: |count| match count {
+            1 => "1 more family has a model that fits.".to_owned(),
+            _ => format!("{count} more families have a model that fits."),
+        },
         released: |month, size| format!("released {month}, {size} parameters"),
         only_model: "nothing but the model changes",
     },

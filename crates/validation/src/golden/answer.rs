@@ -104,7 +104,6 @@ fn advice(job: &Job, estimate: &Estimate) -> Vec<String> {
         let escalation = escalate(job, &Heuristic);
         lines.extend(escalation.levels.iter().map(|answer| match &answer.found {
             Found::Fits(advice) => format!("advice {:?} fits {}", answer.level, to(&advice.plan)),
-            Found::NoQuicker => format!("advice {:?} no quicker", answer.level),
             Found::Short(None) => format!("advice {:?} none", answer.level),
             Found::Short(Some(leanest)) => {
                 format!("advice {:?} {} {}", answer.level, leanest.need_bytes, to(&leanest.plan))

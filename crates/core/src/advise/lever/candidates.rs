@@ -27,12 +27,17 @@ pub(in crate::advise) fn shardings(num_gpus: u64) -> Vec<Lever> {
     list.iter().map(lever).collect()
 }
 
-/// Smaller micro-batches that keep the effective batch, the largest first.
-pub(in crate::advise) fn smaller_batches(plan: &Plan) -> Vec<u64> {
-    let forwards = match plan.batches().round {
+/// Sequences that one GPU takes in for a step, in however many forwards.
+pub(in crate::advise) fn sequences_of_a_step(plan: &Plan) -> u64 {
+    match plan.batches().round {
         Some(round) if plan.steps_take_a_round() => round.sequences_per_gpu,
         _ => plan.per_device_train_batch_size.saturating_mul(plan.gradient_accumulation_steps),
-    };
+    }
+}
+
+/// Smaller micro-batches that keep the effective batch, the largest first.
+pub(in crate::advise) fn smaller_batches(plan: &Plan) -> Vec<u64> {
+    let forwards = sequences_of_a_step(plan);
     // A divisor below b: no more than its square root and their partners need be looked at, but b is small.
     let largest = plan.per_device_train_batch_size.min(LARGEST_BATCH);
     let mut batches: Vec<u64> = (1..largest).rev().filter(|batch| forwards.is_multiple_of(*batch)).collect();
@@ -77,6 +82,7 @@ pub(in crate::advise) fn candidates(job: &Job) -> Vec<Lever> {
         Lever::LigerLayers,
         Lever::ChunkedLoss,
         Lever::OffloadActivations,
+        Lever::KeepActivations,
         Lever::PaddingFree,
         Lever::Padded,
         Lever::Checkpointing,
@@ -88,6 +94,7 @@ pub(in crate::advise) fn candidates(job: &Job) -> Vec<Lever> {
         Lever::PrecomputedReference,
         Lever::SharedInstances,
         Lever::OffloadedInstances,
+        Lever::ResidentInstances,
         Lever::QuantizedInstances,
     ];
     levers.extend(smaller_batches(plan).into_iter().map(Lever::MicroBatch));

@@ -50,6 +50,7 @@ impl Lever {
             | Self::ChunkedLoss
             | Self::GradCache(_)
             | Self::OffloadActivations
+            | Self::KeepActivations
             | Self::PaddingFree
             | Self::Padded => self.change_forward(plan, &mut changed),
             Self::Checkpointing => {
@@ -115,6 +116,7 @@ impl Lever {
             }
             Self::SharedInstances => adapts && instances::share(&mut changed),
             Self::OffloadedInstances => instances::offload(&mut changed),
+            Self::ResidentInstances => instances::keep(&mut changed),
             Self::QuantizedInstances => instances::quantize(&mut changed),
             Self::Lora => {
                 changed.method = Method::Lora;
@@ -193,6 +195,10 @@ impl Lever {
                 changed.activation_offloading = true;
                 plan.trainer.name != TrainerName::Custom && plan.can_offload_activations()
             }
+            Self::KeepActivations => {
+                changed.activation_offloading = false;
+                true
+            }
             Self::PaddingFree => {
                 changed.policy.padding_free = true;
                 // Other kernels than flash-attn's want a mask that keeps the sequences of the row apart.
@@ -239,6 +245,8 @@ fn shard(plan: &mut Plan, zero_stage: u8, offload_optimizer: bool, offload_param
     }
     if plan.zero_stage == 0 && zero_stage > 0 {
         plan.distributed.let_trainer_size_buckets();
+    } else if zero_stage == 0 {
+        plan.distributed.forget_trainer_sized_buckets();
     }
     plan.zero_stage = zero_stage;
     if zero_stage == 0 || plan.distributed.framework != Framework::Deepspeed {

@@ -23,6 +23,11 @@ pub(super) fn offload(plan: &mut Plan) -> bool {
     each(plan, |companion| !companion.is_shared() && set(&mut companion.placement, Offload::Cpu))
 }
 
+/// All that wait in host memory stay on the GPU.
+pub(super) fn keep(plan: &mut Plan) -> bool {
+    each(plan, |companion| companion.placement == Some(Offload::Cpu) && set(&mut companion.placement, Offload::None))
+}
+
 /// All that have their own weights have them in 4 bits.
 pub(super) fn quantize(plan: &mut Plan) -> bool {
     each(plan, |companion| !companion.is_shared() && set(&mut companion.bits, 4))

@@ -4,17 +4,21 @@ mod candidates;
 mod change;
 mod instances;
 
-pub(super) use candidates::{candidates, mini_batches, shardings, shorter, smaller_batches, smaller_model};
+pub(super) use candidates::{
+    candidates, mini_batches, sequences_of_a_step, shardings, shorter, smaller_batches, smaller_model,
+};
 pub use change::has_wide_adapters;
 
+use super::precision::Precision;
+use crate::job::Job;
 use crate::plan::Plan;
 
 /// What a change does to the result of training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Level {
-    /// The same numbers, up to rounding.
+    /// The same numbers, up to rounding: nothing is held or computed in fewer bits.
     Same,
-    /// The same training with coarser arithmetic or optimizer state.
+    /// The same training; something is held or computed in fewer bits.
     Coarser,
     /// Something else is trained, or on something else.
     Different,
@@ -54,6 +58,8 @@ pub enum Lever {
     GradCache(u64),
     /// TRL's `activation_offloading`: what forward keeps waits in host memory.
     OffloadActivations,
+    /// What forward keeps stays on the GPU.
+    KeepActivations,
     /// Sequences end to end in one row, without a mask for their padding.
     PaddingFree,
     /// Sequences in rows of their own, without a mask that keeps those of one row apart.
@@ -97,6 +103,8 @@ pub enum Lever {
     SharedInstances,
     /// Frozen models beside the policy wait in host memory while they do not run.
     OffloadedInstances,
+    /// Frozen models beside the policy stay on the GPU.
+    ResidentInstances,
     /// Frozen models beside the policy in 4 bits.
     QuantizedInstances,
     /// Adapters instead of all weights.
@@ -135,6 +143,7 @@ impl Lever {
             Self::ChunkedLoss => "loss_type",
             Self::GradCache(_) => "mini_batch_size",
             Self::OffloadActivations => "activation_offloading",
+            Self::KeepActivations => "no_activation_offloading",
             Self::PaddingFree => "padding_free",
             Self::Padded => "no_padding_free",
             Self::Checkpointing => "gradient_checkpointing",
@@ -153,6 +162,7 @@ impl Lever {
             Self::PrecomputedReference => "precompute_ref_log_probs",
             Self::SharedInstances => "shared_instances",
             Self::OffloadedInstances => "offloaded_instances",
+            Self::ResidentInstances => "resident_instances",
             Self::QuantizedInstances => "quantized_instances",
             Self::Lora => "lora",
             Self::Qlora => "qlora",
@@ -168,9 +178,15 @@ impl Lever {
         }
     }
 
-    /// Whether it keeps training state in host memory.
+    /// Whether it keeps anything of a step in host memory.
     pub(in crate::advise) const fn offloads(&self) -> bool {
-        matches!(self, Self::Sharding { offload_optimizer: true, .. } | Self::Sharding { offload_param: true, .. })
+        matches!(
+            self,
+            Self::Sharding { offload_optimizer: true, .. }
+                | Self::Sharding { offload_param: true, .. }
+                | Self::OffloadActivations
+                | Self::OffloadedInstances
+        )
     }
 
     /// Whether a search has done to `plan` what saves the same memory for less: activations cross no link where a forward
@@ -194,54 +210,40 @@ impl Lever {
                 | Self::FusedOptimizer
                 | Self::Padded
                 | Self::NoCheckpointing
+                | Self::KeepActivations
+                | Self::ResidentInstances
                 | Self::NewerTrainer
                 | Self::Gpus(_)
                 | Self::Gpu(_)
         )
     }
 
-    /// What it does to the result.
-    pub const fn level(self) -> Level {
-        match self {
-            Self::ExpandableSegments
-            | Self::Sdpa
-            | Self::FusedOptimizer
-            | Self::Liger
-            | Self::LigerLayers
-            | Self::ChunkedLoss
-            | Self::GradCache(_)
-            | Self::OffloadActivations
-            | Self::PaddingFree
-            | Self::Padded
-            | Self::Checkpointing
-            | Self::NoCheckpointing
-            | Self::MicroBatch(_)
-            | Self::Sharding { .. }
-            | Self::SmallBuckets
-            | Self::NewerTrainer
-            | Self::DropOutputs
-            | Self::AdapterReference
-            | Self::PrecomputedReference
-            | Self::SharedInstances
-            | Self::OffloadedInstances
-            | Self::Gpus(_)
-            | Self::Gpu(_) => Level::Same,
-            Self::EightBitOptimizer
-            | Self::PagedOptimizer
-            | Self::Adafactor
-            | Self::HalfPrecisionBase
-            | Self::PureBfloat16
-            | Self::NarrowAdapters
-            | Self::QuantizedInstances => Level::Coarser,
+    /// Whether something else is trained with it, or on something else.
+    pub(in crate::advise) const fn changes_training(self) -> bool {
+        matches!(
+            self,
             Self::Lora
-            | Self::Qlora
-            | Self::Rank(_)
-            | Self::AttentionAdapters
-            | Self::Length(_)
-            | Self::Generations(_)
-            | Self::CompletionLength(_)
-            | Self::Model(_) => Level::Different,
-        }
+                | Self::Qlora
+                | Self::Rank(_)
+                | Self::AttentionAdapters
+                | Self::Length(_)
+                | Self::Generations(_)
+                | Self::CompletionLength(_)
+                | Self::Model(_)
+        )
+    }
+
+    /// What it does to the result of `before`, which becomes `after` by it: by what both hold, not by its name. DeepSpeed casts
+    /// weights that were in fp32, and casts nothing that was in 16 bits.
+    pub fn level(self, before: &Job, after: &Job) -> Level {
+        if self.changes_training() { Level::Different } else { Level::between(before, after) }
+    }
+}
+
+impl Level {
+    /// What becomes of the result of `before` where `after` trains the same.
+    pub fn between(before: &Job, after: &Job) -> Self {
+        if Precision::of(after).is_below(&Precision::of(before)) { Self::Coarser } else { Self::Same }
     }
 }
 
