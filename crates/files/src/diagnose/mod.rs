@@ -13,7 +13,7 @@ mod reading;
 use headroom_core::job::Job;
 use headroom_core::memory::estimate_replayed;
 
-pub use findings::{Class, Finding, Kind, Library, Place, Recognised, Replayed, Said, Tried};
+pub use findings::{Class, Finding, Kind, Library, Nearest, Place, Recognised, Replayed, Said, Tried};
 pub use log::MAX_TEXT_BYTES;
 pub use quantity::Amount;
 pub use reading::{Format, Process, Reading};

@@ -4,7 +4,7 @@ use headroom_core::gpu::{self, Gpu};
 use headroom_core::job::Job;
 use headroom_core::memory::{Estimate, HostVerdict, Replay, Requests, replay};
 
-use super::recognise::{is_shared_segment, recognise};
+use super::recognise::{is_shared_segment, nearest, recognise};
 use super::tried::explanations;
 use super::{Finding, Kind, Replayed};
 use crate::diagnose::reading::{Format, Reading};
@@ -27,9 +27,14 @@ pub(in super::super) fn of_plan(readings: &[Reading], job: &Job, estimate: &Esti
     if let Some(tried) = reading.tried.filter(|_| !is_engine) {
         let expandable = reading.expandable || job.plan().expandable_segments;
         let predicted = requests.failure_on(expandable, there);
-        let kind = match recognise(reading, &requests.all(), predicted.as_ref()) {
+        let all = requests.all();
+        let kind = match recognise(reading, &all, predicted.as_ref()) {
             Some(recognised) => Kind::FailedRequest(recognised),
-            None => Kind::UnknownRequest { tried: tried.bytes, is_shared_segment: is_shared_segment(tried) },
+            None => Kind::UnknownRequest {
+                tried: tried.bytes,
+                is_shared_segment: is_shared_segment(tried),
+                nearest: nearest(tried, &all),
+            },
         };
         own.push(Finding::new(kind, Severity::Error, Some(reading.line), &reading.evidence));
     }

@@ -3,9 +3,9 @@
 use headroom_core::units::{bytes_text, count_text};
 use headroom_text::Language;
 
-use super::recognise::{Class, Recognised};
+use super::recognise::{Class, Nearest, Recognised};
 use super::tried::{Change, Tried};
-use super::{Kind, Library, Place, Replayed, Said, whole_mib};
+use super::{Kind, Library, Place, Replayed, Said, off_per_mille, per_cent, whole_mib};
 use crate::diagnose::reading::Process;
 use crate::snapshot::{Comparison, OfSize};
 
@@ -18,7 +18,9 @@ pub(super) fn said(kind: &Kind) -> Said {
         ),
         Kind::Fragmentation { unallocated, tried, replayed } => fragmentation(*unallocated, *tried, *replayed),
         Kind::FailedRequest(recognised) => (recognised_text(recognised), class_fix(recognised.class).to_owned()),
-        Kind::UnknownRequest { tried, is_shared_segment } => unknown(*tried, *is_shared_segment),
+        Kind::UnknownRequest { tried, is_shared_segment, nearest } => {
+            unknown(*tried, *is_shared_segment, nearest.as_ref())
+        }
         Kind::Full { allocated, total, tried } => full(*allocated, *total, *tried),
         Kind::LargerThanGpu { tried, total } => (
             format!("单次请求 {}，超过显卡的全部显存 {}。", bytes_text(*tried), bytes_text(*total)),
@@ -138,15 +140,29 @@ fn place(place: &Place) -> String {
     }
 }
 
+fn in_plan(bytes: u64, tried: u64) -> String {
+    let off =
+        if bytes_text(bytes) == bytes_text(tried) { String::new() } else { format!("（{}）", off_by(bytes, tried)) };
+    format!("在方案里为 {}{off}", bytes_text(bytes))
+}
+
+fn off_by(bytes: u64, tried: u64) -> String {
+    let (off, is_more) = off_per_mille(bytes, tried);
+    format!("{} {}%", if is_more { "大" } else { "小" }, per_cent(off))
+}
+
 fn recognised_text(recognised: &Recognised) -> String {
     let Recognised { bytes, tried, allocated_gap, is_predicted, is_in_stack, others, .. } = recognised;
-    let mut what = format!(
-        "失败的 {} 请求是{}：{}，在方案里为 {}。",
-        bytes_text(*tried),
-        class(recognised.class),
-        place(&recognised.place),
-        bytes_text(*bytes)
-    );
+    let request = bytes_text(*tried);
+    let first = format!("{}：{}，{}", class(recognised.class), place(&recognised.place), in_plan(*bytes, *tried));
+    let listed: Vec<String> =
+        others.iter().map(|(other, bytes)| format!("{}，{}", place(other), in_plan(*bytes, *tried))).collect();
+    let mut what = if others.is_empty() || recognised.is_told_apart() {
+        format!("失败的 {request} 请求是{first}。")
+    } else {
+        let count = others.len() + 1;
+        format!("失败的 {request} 请求与方案里的 {count} 个请求相符：{}；{}。", first.trim_start(), listed.join("；"))
+    };
     if *is_predicted {
         what.push_str("方案在这张卡上的回放也失败在这里。");
     }
@@ -156,9 +172,8 @@ fn recognised_text(recognised: &Recognised) -> String {
     if let Some(gap) = allocated_gap.filter(|gap| *gap > 0) {
         what.push_str(&format!("报错时已分配的量与方案在此处的相差 {}。", bytes_text(gap)));
     }
-    if !others.is_empty() {
-        let names: Vec<String> = others.iter().map(place).collect();
-        what.push_str(&format!("同样大小的还有：{}。", names.join("；")));
+    if !others.is_empty() && recognised.is_told_apart() {
+        what.push_str(&format!("大小相近的还有：{}。", listed.join("；")));
     }
     what
 }
@@ -202,13 +217,21 @@ fn class_fix(class: Class) -> &'static str {
     }
 }
 
-fn unknown(tried: u64, is_shared_segment: bool) -> (String, String) {
-    let tried = bytes_text(tried);
+fn unknown(bytes: u64, is_shared_segment: bool, nearest: Option<&Nearest>) -> (String, String) {
+    let tried = bytes_text(bytes);
     if is_shared_segment {
         let what = format!("无法识别失败的请求：{tried} 是分配器为 1 MiB 或 10 MiB 以内的任何请求所取的段。");
         return (what, "显存此前已满：要看的是已分配的内容，而不是这次请求。".to_owned());
     }
-    let what = format!("无法识别失败的 {tried} 请求：方案里没有这样大小的请求。");
+    if nearest.is_some_and(|nearest| tried == bytes_text(nearest.bytes)) {
+        let what = format!("无法识别失败的 {tried} 请求：任何方案都有许多这样小的请求。");
+        return (what, "显存此前已满：要看的是已分配的内容，而不是这次请求。".to_owned());
+    }
+    let mut what = format!("无法识别失败的 {tried} 请求：方案里没有这样大小的请求。");
+    if let Some(nearest) = nearest {
+        let size = bytes_text(nearest.bytes);
+        what.push_str(&format!("最接近的是{}，{size}（{}）。", place(&nearest.place), off_by(nearest.bytes, bytes)));
+    }
     (what, "实际运行与方案不同：请核对 batch size、长度、精度和损失。".to_owned())
 }
 

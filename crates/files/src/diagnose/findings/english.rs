@@ -3,9 +3,9 @@
 use headroom_core::units::{bytes_text, count_text};
 use headroom_text::Language;
 
-use super::recognise::{Class, Recognised};
+use super::recognise::{Class, Nearest, Recognised};
 use super::tried::{Change, Tried};
-use super::{Kind, Library, Place, Replayed, Said, whole_mib};
+use super::{Kind, Library, Place, Replayed, Said, off_per_mille, per_cent, whole_mib};
 use crate::diagnose::reading::Process;
 use crate::snapshot::{Comparison, OfSize};
 
@@ -21,7 +21,9 @@ pub(super) fn said(kind: &Kind) -> Said {
         ),
         Kind::Fragmentation { unallocated, tried, replayed } => fragmentation(*unallocated, *tried, *replayed),
         Kind::FailedRequest(recognised) => (recognised_text(recognised), class_fix(recognised.class).to_owned()),
-        Kind::UnknownRequest { tried, is_shared_segment } => unknown(*tried, *is_shared_segment),
+        Kind::UnknownRequest { tried, is_shared_segment, nearest } => {
+            unknown(*tried, *is_shared_segment, nearest.as_ref())
+        }
         Kind::Full { allocated, total, tried } => full(*allocated, *total, *tried),
         Kind::LargerThanGpu { tried, total } => (
             format!("The request of {} is more than the {} that the GPU has.", bytes_text(*tried), bytes_text(*total)),
@@ -159,15 +161,31 @@ fn place(place: &Place) -> String {
     }
 }
 
+/// `2.32 GiB in the plan`, and by how much that is more or less than what the message says, where the digits differ.
+fn in_plan(bytes: u64, tried: u64) -> String {
+    let off =
+        if bytes_text(bytes) == bytes_text(tried) { String::new() } else { format!(" ({})", off_by(bytes, tried)) };
+    format!("{} in the plan{off}", bytes_text(bytes))
+}
+
+/// `0.4 % more`.
+fn off_by(bytes: u64, tried: u64) -> String {
+    let (off, is_more) = off_per_mille(bytes, tried);
+    format!("{} % {}", per_cent(off), if is_more { "more" } else { "less" })
+}
+
 fn recognised_text(recognised: &Recognised) -> String {
     let Recognised { bytes, tried, allocated_gap, is_predicted, is_in_stack, others, .. } = recognised;
-    let mut what = format!(
-        "The failed request of {} is {}: {}, {} in the plan.",
-        bytes_text(*tried),
-        class(recognised.class),
-        place(&recognised.place),
-        bytes_text(*bytes)
-    );
+    let request = bytes_text(*tried);
+    let first = format!("{}: {}, {}", class(recognised.class), place(&recognised.place), in_plan(*bytes, *tried));
+    let listed: Vec<String> =
+        others.iter().map(|(other, bytes)| format!("{}, {}", place(other), in_plan(*bytes, *tried))).collect();
+    let mut what = if others.is_empty() || recognised.is_told_apart() {
+        format!("The failed request of {request} is {first}.")
+    } else {
+        let count = count_text(others.len() as u64 + 1);
+        format!("The failed request of {request} matches {count} requests of the plan: {first}; {}.", listed.join("; "))
+    };
     if *is_predicted {
         what.push_str(" The plan's own replay fails at it on this GPU.");
     }
@@ -177,9 +195,8 @@ fn recognised_text(recognised: &Recognised) -> String {
     if let Some(gap) = allocated_gap.filter(|gap| *gap > 0) {
         what.push_str(&format!(" What was allocated is {} outside what the plan has there.", bytes_text(gap)));
     }
-    if !others.is_empty() {
-        let names: Vec<String> = others.iter().map(place).collect();
-        what.push_str(&format!(" Of the same size: {}.", names.join("; ")));
+    if !others.is_empty() && recognised.is_told_apart() {
+        what.push_str(&format!(" Of about the same size: {}.", listed.join("; ")));
     }
     what
 }
@@ -229,15 +246,27 @@ fn class_fix(class: Class) -> &'static str {
     }
 }
 
-fn unknown(tried: u64, is_shared_segment: bool) -> (String, String) {
-    let tried = bytes_text(tried);
+fn unknown(bytes: u64, is_shared_segment: bool, nearest: Option<&Nearest>) -> (String, String) {
+    let tried = bytes_text(bytes);
     if is_shared_segment {
         let what = format!(
             "The failed request is unknown: {tried} is the segment that the allocator takes for any request of up to 1 or 10 MiB."
         );
         return (what, "The GPU was full before: look at what is allocated, not at the request.".to_owned());
     }
-    let what = format!("The failed request of {tried} is unknown: no request of the plan has that size.");
+    if nearest.is_some_and(|nearest| tried == bytes_text(nearest.bytes)) {
+        let what = format!("The failed request of {tried} is unknown: many requests of any plan are that small.");
+        return (what, "The GPU was full before: look at what is allocated, not at the request.".to_owned());
+    }
+    let mut what = format!("The failed request of {tried} is unknown: no request of the plan has that size.");
+    if let Some(nearest) = nearest {
+        let size = bytes_text(nearest.bytes);
+        what.push_str(&format!(
+            " The nearest is {}, {size} ({}).",
+            place(&nearest.place),
+            off_by(nearest.bytes, bytes)
+        ));
+    }
     (what, "The run is not as the plan says: compare batch size, length, dtype and loss.".to_owned())
 }
 

@@ -7,13 +7,13 @@ mod english;
 mod recognise;
 mod tried;
 
-use headroom_core::memory::{Phase, Term};
+use headroom_core::memory::{Phase, Request, Term};
 
 use super::reading::Process;
 use crate::finding::{Language, Severity};
 use crate::snapshot::Comparison;
 
-pub use recognise::{Class, Recognised};
+pub use recognise::{Class, Nearest, Recognised};
 pub use tried::Tried;
 
 pub(super) use against_plan::{host_verdict, of_plan, of_snapshot};
@@ -76,12 +76,14 @@ pub enum Kind {
     },
     /// The request that failed, recognised in the plan by its size.
     FailedRequest(Recognised),
-    /// No request of the plan has the size of the one that failed.
+    /// No request of the plan is recognised by the size of the one that failed.
     UnknownRequest {
         /// The request, bytes.
         tried: u64,
         /// It is the size of a segment that many small requests share.
         is_shared_segment: bool,
+        /// The plan's request that comes nearest.
+        nearest: Option<Nearest>,
     },
     /// The GPU is full of what the process itself holds.
     Full {
@@ -222,6 +224,28 @@ pub struct Place {
     pub term: Term,
     /// Which module, where terms do not tell it apart.
     pub module: String,
+}
+
+impl Place {
+    fn of(request: &Request) -> Self {
+        Self { step: request.step, phase: request.phase, term: request.term, module: request.module.clone() }
+    }
+}
+
+/// By how much `of` is more than `than`, or less, in 1/1000 of `than`; and whether it is more.
+fn off_per_mille(of: u64, than: u64) -> (u64, bool) {
+    let than_bytes = u128::from(than.max(1));
+    let off = (u128::from(of.abs_diff(than)) * 1000 + than_bytes / 2) / than_bytes;
+    (u64::try_from(off).unwrap_or(u64::MAX), of >= than)
+}
+
+/// Thousandths as per cent: one digit after the point where there are fewer than ten.
+fn per_cent(per_mille: u64) -> String {
+    match per_mille {
+        0 => "0.1".to_owned(),
+        1..100 => format!("{}.{}", per_mille / 10, per_mille % 10),
+        _ => (per_mille / 10).to_string(),
+    }
 }
 
 impl Kind {
