@@ -82,8 +82,60 @@ fn causes_are_found() {
         ("killed.txt", "host_out_of_memory"),
         ("smi-470.txt", "other_processes"),
         ("monitor-s3.txt", "alloc_retries"),
+        ("vllm-cumem.txt", "vllm_cumem"),
+        ("vllm-own-count.txt", "engine_start"),
+        ("vllm-no-blocks-start.txt", "engine_cache"),
+        ("torch-2.5-zero-bytes.txt", "hidden_process"),
     ] {
         assert!(ids(file).contains(&id), "{file}: {:?}", ids(file));
+    }
+}
+
+/// What all findings of a text say in a language.
+fn said(text: &[u8], language: Language) -> String {
+    let found = diagnose(text, None).unwrap();
+    found.findings.iter().map(|one| one.said(language)).map(|said| format!("{} {}\n", said.what, said.fix)).collect()
+}
+
+#[test]
+fn a_process_that_a_container_hides_is_taken_for_no_other() {
+    let text = fs::read(corpus().join("torch-2.5-zero-bytes.txt")).unwrap();
+    let found = diagnose(&text, None).unwrap();
+    let ids: Vec<&str> = found.findings.iter().map(|finding| finding.kind.id()).collect();
+    assert!(!ids.contains(&"unexplained_use") && !ids.contains(&"other_processes"), "{ids:?}");
+}
+
+#[test]
+fn a_monitor_s_processes_are_asked_about_and_never_to_be_ended() {
+    for case in cases() {
+        let file = case["file"].as_str().unwrap();
+        let bytes = fs::read(corpus().join(file)).unwrap();
+        let found = diagnose(&bytes, None).unwrap();
+        if found.readings.iter().all(|reading| reading.tried.is_some() || reading.processes.is_empty()) {
+            continue;
+        }
+        for (language, order) in [(Language::English, "end them"), (Language::Chinese, "请结束")] {
+            let said = said(&bytes, language);
+            assert!(!said.to_lowercase().contains(order), "{file}: {said}");
+        }
+    }
+    let table = fs::read(corpus().join("smi-470.txt")).unwrap();
+    let (english, chinese) = (said(&table, Language::English), said(&table, Language::Chinese));
+    assert!(english.contains("your run?") && chinese.contains("您的训练吗？"), "{english}{chinese}");
+}
+
+#[test]
+fn what_fails_in_an_engine_is_not_sought_in_the_training_step() {
+    let text = "  File \"/env/trl/trainer/grpo_trainer.py\", line 1310, in _generate\n    outputs = self.llm.generate(prompts)\n  \
+                File \"/env/vllm/v1/worker/gpu_model_runner.py\", line 2874, in _dummy_sampler_run\n    logits.float()\n\
+                torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 594.00 MiB. GPU 0 has a total capacity of \
+                23.51 GiB of which 310.00 MiB is free.";
+    let job = headroom_core::job::Job::resolve(&headroom_core::plan::Plan::default()).unwrap();
+    for job in [None, Some(&job)] {
+        let found = diagnose(text.as_bytes(), job).unwrap();
+        let ids: Vec<&str> = found.findings.iter().map(|finding| finding.kind.id()).collect();
+        assert!(ids.contains(&"engine_request"), "{ids:?}");
+        assert!(!ids.iter().any(|id| id.starts_with("failed_request")), "{ids:?}");
     }
 }
 

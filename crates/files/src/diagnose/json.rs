@@ -32,6 +32,9 @@ fn reading(reading: &Reading) -> Value {
     for (name, figure) in reading.figures() {
         object.insert(name.to_owned(), Value::from(figure));
     }
+    if let Some(hundredths) = reading.engine.concurrency_hundredths {
+        object.insert("max_concurrency".to_owned(), Value::from(hundredths as f64 / 100.0));
+    }
     if let Some(name) = &reading.gpu_name {
         object.insert("gpu_name".to_owned(), Value::from(name.as_str()));
     }

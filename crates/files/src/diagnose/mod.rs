@@ -16,7 +16,7 @@ use headroom_core::memory::estimate_replayed;
 pub use findings::{Class, Finding, Kind, Library, Nearest, Place, Recognised, Replayed, Said, Tried};
 pub use log::MAX_TEXT_BYTES;
 pub use quantity::Amount;
-pub use reading::{Format, Process, Reading};
+pub use reading::{EngineFigures, Format, Process, Reading};
 
 use crate::snapshot::{Snapshot, Unreadable, is_pickle};
 

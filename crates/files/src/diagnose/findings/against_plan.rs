@@ -17,11 +17,13 @@ const SAME_PER_MILLE: u64 = 20;
 /// What the plan says to the first reading, and changes what was found without it.
 pub(in super::super) fn of_plan(readings: &[Reading], job: &Job, estimate: &Estimate, found: &mut Vec<Finding>) {
     let Some(reading) = readings.iter().find(|reading| reading.tried.is_some()).or(readings.first()) else { return };
-    let is_engine = matches!(reading.format, Format::Vllm | Format::VllmLog | Format::Sglang | Format::HostOutOfMemory);
+    let of_engine = [Format::Vllm, Format::VllmLog, Format::VllmCumem, Format::Sglang, Format::HostOutOfMemory];
+    let is_engine = of_engine.contains(&reading.format) || reading.is_in_engine();
     let requests = Requests::new(job);
     let context = reading.context_bytes().unwrap_or(estimate.peak.context_bytes);
     let total = reading.total_bytes.unwrap_or(job.memory_bytes());
-    let others = reading.other_processes_bytes.unwrap_or(0);
+    // Of a monitor's processes none is known to be another's.
+    let others = reading.other_processes_bytes.filter(|_| reading.tried.is_some()).unwrap_or(0);
     let there = reading.allowed_bytes.unwrap_or(total).min(total).saturating_sub(context).saturating_sub(others);
     let mut own = Vec::new();
     if let Some(tried) = reading.tried.filter(|_| !is_engine) {

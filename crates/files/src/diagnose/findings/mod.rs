@@ -9,7 +9,7 @@ mod tried;
 
 use headroom_core::memory::{Phase, Request, Term};
 
-use super::reading::Process;
+use super::reading::{EngineFigures, Process};
 use crate::finding::{Language, Severity};
 use crate::snapshot::Comparison;
 
@@ -45,6 +45,8 @@ pub enum Library {
     Nccl,
     /// bitsandbytes.
     Bitsandbytes,
+    /// vLLM's allocator of an engine that sleeps.
+    VllmCumem,
 }
 
 /// What can be found.
@@ -58,6 +60,13 @@ pub enum Kind {
         processes: Vec<Process>,
         /// Whether the request would have been met without them; `None` where none failed.
         decisive: Option<bool>,
+    },
+    /// Processes have memory of the GPU, and the text does not say whose they are.
+    Processes {
+        /// What they have, bytes.
+        bytes: u64,
+        /// Those that are named, the largest first.
+        processes: Vec<Process>,
     },
     /// More is in use than PyTorch and a context explain.
     UnexplainedUse {
@@ -137,6 +146,13 @@ pub enum Kind {
         needed: Option<u64>,
         /// What there is, bytes.
         available: Option<u64>,
+    },
+    /// What an engine takes, by what it logs while it starts.
+    EngineStart(EngineFigures),
+    /// A request failed in an engine that generates, not in the training step.
+    EngineRequest {
+        /// The request, bytes.
+        tried: u64,
     },
     /// The host ran out of memory.
     HostRanOut {
@@ -252,7 +268,7 @@ impl Kind {
     /// Name in JSON.
     pub const fn id(&self) -> &'static str {
         match self {
-            Self::OtherProcesses { .. } => "other_processes",
+            Self::OtherProcesses { .. } | Self::Processes { .. } => "other_processes",
             Self::UnexplainedUse { .. } => "unexplained_use",
             Self::Fragmentation { .. } => "fragmentation",
             Self::FailedRequest(recognised) => recognised.class.id(),
@@ -267,7 +283,10 @@ impl Kind {
             Self::Library { library: Library::Cublas, .. } => "cublas_alloc_failed",
             Self::Library { library: Library::Nccl, .. } => "nccl_out_of_memory",
             Self::Library { library: Library::Bitsandbytes, .. } => "bitsandbytes_out_of_memory",
+            Self::Library { library: Library::VllmCumem, .. } => "vllm_cumem",
             Self::EngineCache { .. } => "engine_cache",
+            Self::EngineStart(_) => "engine_start",
+            Self::EngineRequest { .. } => "engine_request",
             Self::HostRanOut { .. } => "host_out_of_memory",
             Self::HostTooSmall { .. } => "host_memory",
             Self::Retries { .. } => "alloc_retries",
@@ -309,6 +328,15 @@ pub struct Said {
     pub what: String,
     /// What to do; empty where nothing is to be done.
     pub fix: String,
+}
+
+/// Of the processes on a GPU those that may be the reader's run, the largest first: not what draws the desktop.
+fn likely_own(processes: &[Process]) -> Vec<&Process> {
+    const MOST: usize = 3;
+    /// What a desktop takes, bytes.
+    const LITTLE: u64 = 1 << 29;
+    let is_python = |process: &Process| process.name.as_deref().is_some_and(|name| name.contains("python"));
+    processes.iter().filter(|process| process.bytes >= LITTLE || is_python(process)).take(MOST).collect()
 }
 
 /// The nearest whole number of MiB to `bytes`.
