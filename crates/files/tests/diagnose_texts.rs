@@ -140,6 +140,54 @@ fn what_fails_in_an_engine_is_not_sought_in_the_training_step() {
 }
 
 #[test]
+fn what_a_text_leaves_open_is_asked_and_what_it_says_is_filled_in() {
+    let asked = |file: &str| diagnose(&fs::read(corpus().join(file)).unwrap(), None).unwrap().asked.unwrap();
+    let ids = |file: &str| -> Vec<String> { asked(file).gpus.iter().map(|gpu| gpu.id.to_string()).collect() };
+    // By its name.
+    assert_eq!(asked("torchtitan.txt").edits(), [("gpu", "a100-80gb".to_owned())]);
+    assert!(!asked("torchtitan.txt").missing.contains(&"gpu") && asked("torchtitan.txt").missing.contains(&"num_gpus"));
+    // By its size: 79.25 GiB.
+    let of_size = ids("torch-2.5-zero-bytes.txt");
+    assert!(of_size[0].starts_with("a100-80gb") && of_size.iter().any(|id| id == "h100-80gb"), "{of_size:?}");
+    assert!(asked("torch-2.5-zero-bytes.txt").missing.contains(&"gpu"));
+    assert!(!asked("torch-2.5-zero-bytes.txt").missing.contains(&"num_gpus"));
+    // AMD's are no NVIDIA's of that size.
+    assert!(ids("hip-mi250.txt").iter().all(|id| id.starts_with("mi")), "{:?}", ids("hip-mi250.txt"));
+    // By the files of its stack.
+    assert_eq!(asked("vllm-cumem.txt").edits(), [("trainer.name", "trl".to_owned()), ("task", "grpo".to_owned())]);
+    assert!(!asked("vllm-cumem.txt").missing.contains(&"trainer"));
+    // With a plan nothing is asked.
+    let job = headroom_core::job::Job::resolve(&headroom_core::plan::Plan::default()).unwrap();
+    let bytes = fs::read(corpus().join("torch-2.5-zero-bytes.txt")).unwrap();
+    assert_eq!(diagnose(&bytes, Some(&job)).unwrap().asked, None);
+    // All that is filled in, plans take.
+    for case in cases() {
+        let Some(asked) =
+            diagnose(&fs::read(corpus().join(case["file"].as_str().unwrap())).unwrap(), None).unwrap().asked
+        else {
+            continue;
+        };
+        let mut plan = headroom_core::plan::Plan::default();
+        for (name, value) in asked.edits() {
+            headroom_core::plan::field(name).unwrap().set_text(&mut plan, &value).unwrap();
+        }
+        assert!(asked.missing.contains(&"model"));
+    }
+}
+
+#[test]
+fn the_process_that_failed_is_known_in_a_monitor_s_table() {
+    let failure = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 896.00 MiB. GPU 0 has a total capacity of 23.64 \
+                   GiB of which 412.81 MiB is free. Process 4711 has 23.22 GiB memory in use. Of the allocated memory 21.58 GiB \
+                   is allocated by PyTorch, and 1.17 GiB is reserved by PyTorch but unallocated.\n";
+    let table = "| 0  NVIDIA GeForce RTX 4090   Off | 00000000:01:00.0 Off |   N/A |\n|  30%  52C  P2  187W / 450W |  23800MiB / \
+                 24564MiB |  38%  Default |\n| Processes: |\n|  0  N/A  N/A  4711  C  python  23776MiB |\n";
+    let asks = |text: &str| said(text.as_bytes(), Language::English).contains("your run?");
+    assert!(asks(table) && !asks(&format!("{failure}{table}")));
+    assert!(asks(&format!("{}{table}", failure.replace("4711", "4712"))));
+}
+
+#[test]
 fn hostile_texts_are_read_or_passed_over() {
     for case in cases() {
         let bytes = fs::read(corpus().join(case["file"].as_str().unwrap())).unwrap();

@@ -15,6 +15,17 @@ impl Diagnosis {
         answer.insert("reading".to_owned(), self.readings.first().map_or_else(|| json!({}), reading));
         answer.insert("readings".to_owned(), self.readings.iter().map(reading).collect());
         answer.insert("findings".to_owned(), self.findings.iter().map(|one| finding(one, language)).collect());
+        let asked = self.asked.as_ref();
+        let missing = asked.map(|asked| asked.missing.iter().map(|key| Value::from(*key)).collect::<Vec<_>>());
+        answer.insert("missing".to_owned(), Value::from(missing.unwrap_or_default()));
+        if let Some(asked) = asked {
+            let said = asked.edits().into_iter().map(|(name, value)| (name.to_owned(), Value::from(value)));
+            answer.insert("plan".to_owned(), Value::Object(said.collect()));
+        }
+        let gpus = self.gpus();
+        if !gpus.is_empty() {
+            answer.insert("gpus".to_owned(), gpus.iter().map(|gpu| Value::from(gpu.id.as_ref())).collect());
+        }
         let compared = self.findings.iter().find_map(|finding| match &finding.kind {
             Kind::Snapshot(comparison) => Some(comparison),
             _ => None,

@@ -154,6 +154,8 @@ pub struct Reading {
     pub used_bytes: Option<u64>,
     /// What the process that failed has in all, context and libraries included, bytes.
     pub process_bytes: Option<u64>,
+    /// Number of the process that failed, where the text tells it from others.
+    pub process_pid: Option<u64>,
     /// What other processes have, bytes.
     pub other_processes_bytes: Option<u64>,
     /// What PyTorch may take (`set_per_process_memory_fraction`), bytes.
@@ -203,6 +205,7 @@ impl Reading {
             free_bytes: None,
             used_bytes: None,
             process_bytes: None,
+            process_pid: None,
             other_processes_bytes: None,
             allowed_bytes: None,
             allocated: None,

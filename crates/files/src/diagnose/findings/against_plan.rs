@@ -1,12 +1,12 @@
 //! A reading beside the plan of the run.
 
-use headroom_core::gpu::{self, Gpu};
 use headroom_core::job::Job;
 use headroom_core::memory::{Estimate, HostVerdict, Replay, Requests, replay};
 
 use super::recognise::{is_shared_segment, nearest, recognise};
 use super::tried::explanations;
 use super::{Finding, Kind, Replayed};
+use crate::diagnose::asked::gpus;
 use crate::diagnose::reading::{Format, Reading};
 use crate::finding::Severity;
 use crate::snapshot::{Snapshot, compare};
@@ -43,7 +43,9 @@ pub(in super::super) fn of_plan(readings: &[Reading], job: &Job, estimate: &Esti
     if let Some(total) = reading.total_bytes.filter(|total| is_other_gpu(*total, job.memory_bytes())) {
         let kind = Kind::OtherGpu { stated: total, planned: job.memory_bytes() };
         let mut finding = Finding::new(kind, Severity::Warning, Some(reading.line), &reading.evidence);
-        finding.edits.extend(gpu_of(reading, total).map(|gpu| ("gpu", gpu.id.to_string())));
+        if let [gpu] = gpus(std::slice::from_ref(reading))[..] {
+            finding.edits.push(("gpu", gpu.id.to_string()));
+        }
         own.push(finding);
     }
     if !is_engine {
@@ -66,19 +68,6 @@ pub(in super::super) fn of_plan(readings: &[Reading], job: &Job, estimate: &Esti
     found.retain(|finding| !matches!(finding.kind, Kind::Full { .. }) || is_engine);
     own.append(found);
     *found = own;
-}
-
-/// Totals are printed to a hundredth of a GiB.
-const TOTAL_STEP_BYTES: u64 = (1 << 30) / 100;
-
-/// The GPU that a text is of: by its name, else the only one whose memory, as programs see it, is the total that is stated.
-fn gpu_of(reading: &Reading, total: u64) -> Option<&'static Gpu> {
-    let named = reading.gpu_name.as_deref().and_then(|name| gpu::resolve(name).ok());
-    let is_of_size = |gpu: &&Gpu| gpu.memory_bytes().abs_diff(total) < TOTAL_STEP_BYTES;
-    named.or_else(|| {
-        let mut of_size = gpu::catalogue().iter().filter(is_of_size);
-        of_size.next().filter(|_| of_size.next().is_none())
-    })
 }
 
 /// GPUs of one size differ by what firmware keeps: a tenth apart they are others.

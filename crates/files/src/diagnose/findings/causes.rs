@@ -1,7 +1,7 @@
 //! What a text by itself says about the cause.
 
 use super::{Finding, Kind, Library, whole_mib};
-use crate::diagnose::reading::{EngineFigures, Format, Reading};
+use crate::diagnose::reading::{EngineFigures, Format, Process, Reading};
 use crate::finding::Severity;
 
 /// Less than this of other processes is a desktop or a context: they are only worth knowing.
@@ -16,7 +16,19 @@ const LITTLE_IDLE: u64 = 50;
 pub(in super::super) fn of_readings(readings: &[Reading]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for reading in readings {
-        for finding in of(reading) {
+        for mut finding in of(reading) {
+            if let Kind::Processes { bytes, processes } = &mut finding.kind {
+                // A monitor beside the failure lists the process that failed.
+                let is_own = |process: &Process| {
+                    process.pid.is_some() && readings.iter().any(|other| other.process_pid == process.pid)
+                };
+                let own = processes.iter().filter(|process| is_own(process)).map(|process| process.bytes).sum();
+                *bytes = bytes.saturating_sub(own);
+                processes.retain(|process| !is_own(process));
+                if own > 0 && processes.is_empty() {
+                    continue;
+                }
+            }
             let id = finding.kind.id();
             if findings.iter().all(|other| other.kind.id() != id) {
                 findings.push(finding);

@@ -171,7 +171,7 @@ fn tell_apart(reading: &mut Reading) {
         let holds = |process: &&Process| process.bytes.saturating_add(slack) >= reserved;
         let own = reading.processes.iter().filter(holds).min_by_key(|process| process.bytes).cloned();
         if let Some(own) = own.filter(|_| all > total.saturating_add(slack)) {
-            reading.process_bytes = Some(own.bytes);
+            (reading.process_bytes, reading.process_pid) = (Some(own.bytes), own.pid);
             reading.processes.retain(|process| *process != own);
         }
     }
