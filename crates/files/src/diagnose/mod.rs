@@ -21,6 +21,7 @@ pub use log::MAX_TEXT_BYTES;
 pub use quantity::Amount;
 pub use reading::{EngineFigures, Format, Process, Reading};
 
+use crate::finding::Language;
 use crate::snapshot::{Snapshot, Unreadable, is_pickle};
 
 /// What was read and what was found.
@@ -38,6 +39,11 @@ impl Diagnosis {
     /// GPUs that the text can be of, the likeliest first; one where the text names it.
     pub fn gpus(&self) -> Vec<&'static Gpu> {
         asked::gpus(&self.readings)
+    }
+
+    /// What the text says of the GPU; `None` where it says nothing.
+    pub fn gpu_said(&self, language: Language) -> Option<String> {
+        Asked::of(&self.readings).gpu_said(language)
     }
 }
 

@@ -2,13 +2,13 @@
 
 use headroom_charts::{Curve, CurvesLook, Palette, curves_csv, curves_svg};
 use headroom_core::units::bytes_text;
-use headroom_files::diagnose::{Diagnosis, Finding, Kind, Reading};
+use headroom_files::diagnose::{Asked, Diagnosis, Finding, Kind, Reading};
 use headroom_files::snapshot::{Comparison, OfSize};
 use headroom_text::Language;
 use headroom_view::{Node, escape};
 
 use super::findings::{self, Row};
-use super::html::table;
+use super::html::{button, choice, prose, table};
 use super::words::Words;
 use crate::page::Page;
 use crate::result::chart;
@@ -22,13 +22,15 @@ const MOST_READINGS: usize = 8;
 /// Sizes shown of each side of a snapshot.
 const MOST_SIZES: usize = 8;
 
-/// A text's figures and what is behind it; the first of its findings has the number `first`.
+/// A text's figures and what is behind it; the first of its findings has the number `first`. `gpu` is that of the plan which
+/// the text is set against.
 pub(super) fn diagnosis_html<'a>(
     page: &Page,
     words: &Words,
     name: &str,
     diagnosis: &'a Diagnosis,
     first: usize,
+    gpu: &str,
 ) -> String {
     let language = page.state.language;
     let mut shown = "";
@@ -37,7 +39,9 @@ pub(super) fn diagnosis_html<'a>(
         // Several findings rest on one line, which is shown once.
         let place = if finding.evidence == shown { "" } else { &finding.evidence };
         shown = &finding.evidence;
-        let fix = (!finding.edits.is_empty()).then(|| (first + at, fix_label(words, finding)));
+        // A plan that no one has entered is not changed.
+        let is_changed = !finding.edits.is_empty() && diagnosis.asked.is_none();
+        let fix = is_changed.then(|| (first + at, fix_label(words, finding)));
         findings::item(words, &Row { severity: finding.severity, what: &said.what, how: &said.fix, place, fix })
     };
     let items: String = diagnosis.findings.iter().enumerate().map(row).collect();
@@ -46,6 +50,10 @@ pub(super) fn diagnosis_html<'a>(
         format!("<p>{}</p>", escape(words.no_cause))
     } else {
         format!("<ul class=\"files-findings\">{items}</ul>")
+    };
+    out += &match &diagnosis.asked {
+        Some(asked) => asked_html(words, language, diagnosis, asked, gpu),
+        None => gpus_html(language, diagnosis, gpu),
     };
     for finding in &diagnosis.findings {
         if let Kind::Snapshot(comparison) = &finding.kind {
@@ -57,6 +65,31 @@ pub(super) fn diagnosis_html<'a>(
         out += &reading_html(words, reading);
     }
     out + "</div>"
+}
+
+/// What the text leaves open of the run, with what it says to be taken over.
+fn asked_html(words: &Words, language: Language, diagnosis: &Diagnosis, asked: &Asked, gpu: &str) -> String {
+    let said = asked.said(language);
+    let mut out = format!("<p>{} {} {}</p>", escape(&said.what), prose(&said.fix), escape(words.how_to_say));
+    out += &gpus_html(language, diagnosis, gpu);
+    if let (Some(said), [_]) = (diagnosis.gpu_said(language), &asked.gpus[..]) {
+        out += &format!("<p>{}</p>", escape(&said));
+    }
+    if let Some(trainer) = asked.trainer_said(language) {
+        out += &format!("<p>{}</p>", escape(&trainer));
+    }
+    let fill = if asked.edits().is_empty() { String::new() } else { button("", "files fill", words.fill) };
+    let compare = button("", "files confirm", words.compare_all_the_same);
+    format!("<div class=\"files-asked\">{out}<div class=\"files-actions\">{fill}{compare}</div></div>")
+}
+
+/// The GPUs that a text can be of, to choose from, where they are several.
+fn gpus_html(language: Language, diagnosis: &Diagnosis, chosen: &str) -> String {
+    let gpus = diagnosis.gpus();
+    let Some(said) = diagnosis.gpu_said(language).filter(|_| gpus.len() > 1) else { return String::new() };
+    let buttons: String =
+        gpus.iter().map(|gpu| choice(&format!("files gpu:{}", gpu.id), &gpu.name, gpu.id == chosen)).collect();
+    format!("<p>{}</p><div class=\"files-actions\">{buttons}</div>", escape(&said))
 }
 
 fn fix_label(words: &Words, finding: &Finding) -> &'static str {

@@ -61,6 +61,10 @@ pub(super) struct Words {
     pub(super) only_plan: &'static str,
     pub(super) what: &'static str,
     pub(super) add: &'static str,
+    /// How to say what a text leaves open.
+    pub(super) how_to_say: &'static str,
+    pub(super) fill: &'static str,
+    pub(super) compare_all_the_same: &'static str,
     /// What a figure of a reading is called.
     pub(super) named: fn(&str) -> &'static str,
     pub(super) from: fn(&str, usize) -> String,
@@ -134,6 +138,9 @@ static ENGLISH: Words = Words {
     only_plan: "At its peak only the plan holds",
     what: "What it is",
     add: "Add another text",
+    how_to_say: "Choose these in the form, or add the script, the configuration or the command of the run to this text.",
+    fill: "Fill in what the text says",
+    compare_all_the_same: "Compare with the plan on the page",
     named: english,
     from: |file, line| format!("{file}, line {line}"),
 };
@@ -198,6 +205,9 @@ static CHINESE: Words = Words {
     only_plan: "只有方案在峰值时持有",
     what: "是什么",
     add: "再添加一段文本",
+    how_to_say: "可以在表单中选择，也可以把训练的脚本、配置或命令一并添加进来。",
+    fill: "填入文本里已有的内容",
+    compare_all_the_same: "与页面上的方案比较",
     named: chinese,
     from: |file, line| format!("{file} 第 {line} 行"),
 };
