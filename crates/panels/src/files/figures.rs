@@ -104,7 +104,10 @@ fn reading_html(words: &Words, reading: &Reading) -> String {
         // On a phone the unit stays beside its number.
         let shown =
             if name.ends_with("_bytes") { bytes_text(figure).replace(' ', "\u{a0}") } else { figure.to_string() };
-        vec![format!("{} <code>{name}</code>", escape((words.named)(name))), escape(&shown)]
+        // Of what a monitor lists nothing says that it is another's.
+        let is_of_any = name == "other_processes_bytes" && reading.tried.is_none();
+        let label = (words.named)(if is_of_any { "processes_bytes" } else { name });
+        vec![format!("{} <code>{name}</code>", escape(label)), escape(&shown)]
     };
     let rows: Vec<Vec<String>> = reading.figures().into_iter().map(figure).collect();
     let place = match reading.line {

@@ -175,3 +175,15 @@ fn files_that_name_no_model_make_no_plan_to_compare_with() {
     assert!(said.contains("No plan of this run is given") && !said.contains("request of the plan"), "{said}");
     assert!(said.contains("say what the text does not: model, gpu, method, max_length"), "{said}");
 }
+
+#[test]
+fn a_snapshot_is_drawn_beside_a_plan_that_someone_has_entered() {
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/files/diagnose");
+    let bytes = std::fs::read(file.join("qwen2.5-0.5b-lora-2-layers.pickle")).unwrap();
+    let size = bytes.len() as u64;
+    let mut reader = Reader::open("");
+    reader.bring("snapshot.pickle", bytes, size, true);
+    assert!(!reader.html("files").contains("<svg"), "{}", reader.text("files"));
+    reader.press("files", "Compare with the plan on the page");
+    assert!(reader.html("files").contains("<svg"), "{}", reader.text("files"));
+}
