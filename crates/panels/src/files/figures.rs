@@ -22,15 +22,22 @@ const MOST_READINGS: usize = 8;
 /// Sizes shown of each side of a snapshot.
 const MOST_SIZES: usize = 8;
 
-/// A text's figures and what is behind it; the first of its findings has the number `first`. `gpu` is that of the plan which
-/// the text is set against.
+/// The plan that a text is set against, as far as its GPU goes.
+pub(super) struct Against {
+    /// The GPU's id.
+    pub(super) gpu: String,
+    /// The plan is of files, which name no GPU.
+    pub(super) is_of_files: bool,
+}
+
+/// A text's figures and what is behind it; the first of its findings has the number `first`.
 pub(super) fn diagnosis_html<'a>(
     page: &Page,
     words: &Words,
     name: &str,
     diagnosis: &'a Diagnosis,
     first: usize,
-    gpu: &str,
+    against: &Against,
 ) -> String {
     let language = page.state.language;
     let mut shown = "";
@@ -52,8 +59,8 @@ pub(super) fn diagnosis_html<'a>(
         format!("<ul class=\"files-findings\">{items}</ul>")
     };
     out += &match &diagnosis.asked {
-        Some(asked) => asked_html(words, language, diagnosis, asked, gpu),
-        None => gpus_html(language, diagnosis, gpu),
+        Some(asked) => asked_html(words, language, diagnosis, asked, against),
+        None => gpus_html(language, diagnosis, against),
     };
     for finding in &diagnosis.findings {
         if let Kind::Snapshot(comparison) = &finding.kind {
@@ -68,10 +75,10 @@ pub(super) fn diagnosis_html<'a>(
 }
 
 /// What the text leaves open of the run, with what it says to be taken over.
-fn asked_html(words: &Words, language: Language, diagnosis: &Diagnosis, asked: &Asked, gpu: &str) -> String {
+fn asked_html(words: &Words, language: Language, diagnosis: &Diagnosis, asked: &Asked, against: &Against) -> String {
     let said = asked.said(language);
     let mut out = format!("<p>{} {} {}</p>", escape(&said.what), prose(&said.fix), escape(words.how_to_say));
-    out += &gpus_html(language, diagnosis, gpu);
+    out += &gpus_html(language, diagnosis, against);
     if let (Some(said), [_]) = (diagnosis.gpu_said(language), &asked.gpus[..]) {
         out += &format!("<p>{}</p>", escape(&said));
     }
@@ -83,12 +90,16 @@ fn asked_html(words: &Words, language: Language, diagnosis: &Diagnosis, asked: &
     format!("<div class=\"files-asked\">{out}<div class=\"files-actions\">{fill}{compare}</div></div>")
 }
 
-/// The GPUs that a text can be of, to choose from, where they are several.
-fn gpus_html(language: Language, diagnosis: &Diagnosis, chosen: &str) -> String {
+/// The GPUs that a text can be of, to choose from, where they are several and the reader has chosen none of them.
+fn gpus_html(language: Language, diagnosis: &Diagnosis, against: &Against) -> String {
     let gpus = diagnosis.gpus();
+    let is_chosen = diagnosis.asked.is_none() && !against.is_of_files;
+    if is_chosen && gpus.iter().any(|gpu| gpu.id == against.gpu) {
+        return String::new();
+    }
     let Some(said) = diagnosis.gpu_said(language).filter(|_| gpus.len() > 1) else { return String::new() };
     let buttons: String =
-        gpus.iter().map(|gpu| choice(&format!("files gpu:{}", gpu.id), &gpu.name, gpu.id == chosen)).collect();
+        gpus.iter().map(|gpu| choice(&format!("files gpu:{}", gpu.id), &gpu.name, gpu.id == against.gpu)).collect();
     format!("<p>{}</p><div class=\"files-actions\">{buttons}</div>", escape(&said))
 }
 

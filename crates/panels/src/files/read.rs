@@ -10,14 +10,14 @@ use headroom_files::import::{File, Import, import};
 use headroom_files::lint::{fixed, fixed_plan, lint};
 use headroom_view::escape;
 
-use super::figures::diagnosis_html;
+use super::figures::{Against, diagnosis_html};
 use super::findings::{self, Row};
 use super::html::{button, table};
 use super::words::Words;
 use super::write::file_html;
 use crate::page::Page;
 use crate::programs;
-use crate::state::State;
+use crate::state::{State, text_of};
 
 /// Largest file that is read, bytes: memory snapshots of long runs stay below it.
 pub(super) const MOST_BYTES: u64 = 64 << 20;
@@ -264,9 +264,10 @@ impl Outcome {
             out += &self.import_html(page, words, imported, findings);
         }
         let mut place = self.imported.as_ref().map_or(0, |(_, findings)| findings.len());
-        let gpu = crate::state::text_of(self.plan.as_ref().unwrap_or(page.plan()), "gpu");
+        let gpu = text_of(self.plan.as_ref().unwrap_or(page.plan()), "gpu");
+        let against = Against { gpu, is_of_files: self.plan.is_some() };
         for (name, diagnosis) in &self.diagnoses {
-            out += &diagnosis_html(page, words, name, diagnosis, place, &gpu);
+            out += &diagnosis_html(page, words, name, diagnosis, place, &against);
             place += diagnosis.findings.len();
         }
         out

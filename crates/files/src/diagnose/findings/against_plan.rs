@@ -3,7 +3,8 @@
 use headroom_core::job::Job;
 use headroom_core::memory::{Estimate, HostVerdict, Replay, Requests, replay};
 
-use super::recognise::{is_shared_segment, nearest, recognise};
+use super::near::{is_shared_segment, nearest};
+use super::recognise::recognise;
 use super::tried::explanations;
 use super::{Finding, Kind, Replayed};
 use crate::diagnose::asked::gpus;

@@ -4,7 +4,8 @@ use headroom_core::units::{bytes_text, count_text};
 use headroom_text::Language;
 
 use super::causes::is_over_share;
-use super::recognise::{Class, Nearest, Recognised};
+use super::near::Nearest;
+use super::recognise::{Class, Recognised};
 use super::tried::{Change, Tried};
 use super::{Kind, Library, Place, Replayed, Said, likely_own, off_per_mille, per_cent, whole_mib};
 use crate::diagnose::reading::{EngineFigures, Process};

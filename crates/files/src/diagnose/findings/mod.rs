@@ -4,6 +4,7 @@ mod against_plan;
 mod causes;
 mod chinese;
 mod english;
+mod near;
 mod recognise;
 mod tried;
 
@@ -13,7 +14,8 @@ use super::reading::{EngineFigures, Process};
 use crate::finding::{Language, Severity};
 use crate::snapshot::Comparison;
 
-pub use recognise::{Class, Nearest, Recognised};
+pub use near::Nearest;
+pub use recognise::{Class, Recognised};
 pub use tried::Tried;
 
 pub(super) use against_plan::{host_verdict, of_plan, of_snapshot};

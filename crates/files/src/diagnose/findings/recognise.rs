@@ -3,11 +3,9 @@
 use headroom_core::memory::{Category, FailedRequest, Phase, Request, Term};
 
 use super::Place;
+use super::near::{LEAST_TELLING_BYTES, is_near, is_same_size, is_shared_segment, near_sizes};
 use crate::diagnose::quantity::Amount;
 use crate::diagnose::reading::Reading;
-
-/// Segments that requests below 1 MiB and below 10 MiB share: their size says nothing about the request.
-const SHARED_SEGMENTS: [u64; 2] = [2 << 20, 20 << 20];
 
 /// What a request is, for those who read the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -115,37 +113,6 @@ impl Recognised {
     }
 }
 
-/// The request of the plan whose size is nearest to the one that failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Nearest {
-    /// Where it comes.
-    pub place: Place,
-    /// What PyTorch's message would say of it, bytes.
-    pub bytes: u64,
-}
-
-/// The most that a run's request may differ from the plan's, in 1/1000: groups of parameters leave out a few, batches are
-/// padded to a length that is not quite the limit.
-const NEAR_PER_MILLE: u64 = 20;
-
-/// Sizes that have nothing to do with a plan are taken for one of its requests by chance: the sizes that are, in millionths,
-/// measured by their natural logarithm. From 1 MiB to 8 GiB are nine such units, so that is one size in forty.
-const CHANCE: u64 = 225_000;
-
-/// What a size takes of [`CHANCE`] that is matched within [`NEAR_PER_MILLE`]: that much to either side.
-const CHANCE_OF_NEAR: u64 = 2 * NEAR_PER_MILLE * 1000;
-
-/// The larger a request, the likelier it is the one that fails: the largest sizes are matched that closely, as many as
-/// [`CHANCE`] allows beside those that are matched to the digit, and no more than this.
-const MOST_NEAR: u64 = 4;
-
-/// Segments of large requests are multiples of this, bytes (c10/cuda/CUDACachingAllocator.h `kRoundLarge`).
-const SEGMENT: u64 = 2 << 20;
-
-/// A smaller request is told by its size alone of no other: the allocator asks for whole segments of 2 MiB, and one in twenty
-/// sizes has a request of any plan.
-const LEAST_TELLING_BYTES: u64 = 64 << 20;
-
 /// What the lines of a stack say about the part of the step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Hint {
@@ -234,9 +201,9 @@ pub(super) fn recognise(
                 && (failed.step <= 1) == (request.step <= 1)
         })
     };
-    let is_shared = SHARED_SEGMENTS.iter().any(|bytes| tried.is_print_of(*bytes));
+    let is_shared = is_shared_segment(tried);
     let hint = hint(&reading.stack);
-    let near_sizes = near_sizes(requests, hint, predicted);
+    let near_sizes = near_sizes(requests, |request| hint.is_some_and(|hint| hint.fits(&Place::of(request))), predicted);
     let mut found: Vec<(Rank, Recognised)> = Vec::new();
     for request in requests {
         let (as_segment, as_asked) = (tried.is_print_of(request.tried_bytes), tried.is_print_of(request.bytes));
@@ -249,7 +216,7 @@ pub(super) fn recognise(
         let place = Place::of(request);
         let class = Class::of(&place);
         let in_stack = hint.is_some_and(|hint| hint.fits(&place));
-        let is_told_apart = predicted || in_stack || gap == Some(0);
+        let is_told_apart = predicted || in_stack || is_only_there(reading.allocated, request.allocated_bytes);
         let is_telling = tried.bytes >= LEAST_TELLING_BYTES || is_told_apart;
         if !as_segment && !as_asked && !is_near || is_shared && !predicted || !is_telling {
             continue;
@@ -293,51 +260,11 @@ const MOST_OTHERS: usize = 3;
 /// What is handed out by the plan may differ from what the message says by this part of it where sizes are only near.
 const MOST_GAP: u64 = 8;
 
-fn is_near(tried: Amount, bytes: u64) -> bool {
-    tried.bytes.abs_diff(bytes).saturating_sub(tried.step / 2) <= bytes / 1000 * NEAR_PER_MILLE
-}
-
-/// Sizes within a thousandth of each other are one.
-fn is_same_size(one: u64, other: u64) -> bool {
-    one.abs_diff(other) <= other / 1000
-}
-
-/// The sizes that a failing request may be near to: the largest of those that the stack speaks of, where it speaks of any,
-/// and the one at which the plan's replay fails.
-fn near_sizes(requests: &[Request], hint: Option<Hint>, predicted: Option<&FailedRequest>) -> Vec<u64> {
-    let in_stack = |request: &&Request| hint.is_some_and(|hint| hint.fits(&Place::of(request)));
-    let is_any_in_stack = requests.iter().any(|request| in_stack(&request));
-    let mut sizes: Vec<u64> = requests
-        .iter()
-        .filter(|request| !is_any_in_stack || in_stack(request))
-        .map(|request| request.tried_bytes)
-        .filter(|bytes| *bytes > SHARED_SEGMENTS[1])
-        .collect();
-    sizes.sort_unstable_by_key(|bytes| std::cmp::Reverse(*bytes));
-    sizes.dedup_by(|one, other| is_same_size(*one, *other));
-    let telling = sizes.iter().filter(|bytes| **bytes >= LEAST_TELLING_BYTES);
-    let exact: u64 = telling.map(|bytes| SEGMENT * 1_000_000 / bytes).sum();
-    let near = (CHANCE.saturating_sub(exact) / CHANCE_OF_NEAR).clamp(1, MOST_NEAR) as usize;
-    let failing = predicted.map(|failed| failed.tried_bytes).filter(|bytes| *bytes > SHARED_SEGMENTS[1]);
-    sizes.retain(|size| failing.is_none_or(|failing| !is_same_size(failing, *size)));
-    sizes.truncate(near - usize::from(failing.is_some()));
-    sizes.extend(failing);
-    sizes
-}
-
-/// The request of the plan whose size, as a message gives it, is nearest to what `reading` says, by their ratio.
-pub(super) fn nearest(tried: Amount, requests: &[Request]) -> Option<Nearest> {
-    let ratio = |request: &&Request| {
-        let (least, most) = (tried.bytes.min(request.tried_bytes), tried.bytes.max(request.tried_bytes));
-        u128::from(most) * 1_000_000 / u128::from(least.max(1))
-    };
-    let own = requests.iter().filter(|request| request.tried_bytes > SHARED_SEGMENTS[1]).min_by_key(ratio)?;
-    Some(Nearest { place: Place::of(own), bytes: own.tried_bytes })
-}
-
-/// Whether a request of that size would take a segment that many share.
-pub(super) fn is_shared_segment(tried: Amount) -> bool {
-    SHARED_SEGMENTS.iter().any(|bytes| tried.is_print_of(*bytes))
+/// Whether the plan hands out what the message says about where the request comes, and nowhere far from it.
+fn is_only_there(stated: Option<Amount>, (least, most): (u64, u64)) -> bool {
+    /// The plan's range is at most this part of what the message says.
+    const NARROW: u64 = 32;
+    stated.is_some_and(|stated| gap(stated, (least, most)) == 0 && most - least <= stated.bytes / NARROW)
 }
 
 /// What speaks against a request, the weightier first.
@@ -405,12 +332,14 @@ mod tests {
             let requests = Requests::new(&job);
             let (all, predicted) = (requests.all(), requests.failure_on(false, job.memory_bytes()));
             // From 1 MiB to 8 GiB by its logarithm, as it is and in whole 2 MiB as the allocator asks for segments.
-            for whole in [1, 2 << 20] {
+            // What is allocated may be stated too, here with a tenth of the GPU left.
+            let full = Amount::exact(job.memory_bytes() / 10 * 9);
+            for (whole, allocated) in [(1, None), (2 << 20, None), (2 << 20, Some(full))] {
                 let sizes: Vec<u64> =
                     (0..2000).map(|_| (2_f64.powf(20.0 + 13.0 * random()) as u64).next_multiple_of(whole)).collect();
                 let is_taken = |size: &&u64| {
                     let mut reading = Reading::new(Format::CudaOutOfMemory, 1, "");
-                    reading.tried = Some(printed(**size));
+                    (reading.tried, reading.allocated) = (Some(printed(**size)), allocated);
                     recognise(&reading, &all, predicted.as_ref()).is_some()
                 };
                 let taken = sizes.iter().filter(is_taken).count();
