@@ -64,7 +64,7 @@ pub(crate) fn answer(
 /// What the text says of the run, and what has to be given with it.
 fn print_asked(asked: &Asked, language: Language, out: &mut dyn Write) -> Result<(), Failure> {
     let said = asked.said(language);
-    writeln!(out, "\nmissing: {} {}", one_line(&said.what), one_line(&said.fix))?;
+    writeln!(out, "\nmissing: {}\n  {}", one_line(&said.what), one_line(&said.fix))?;
     for text in asked.gpu_said(language).into_iter().chain(asked.trainer_said(language)) {
         writeln!(out, "  {}", one_line(&text))?;
     }

@@ -8,7 +8,7 @@ use headroom_text::Language;
 use headroom_view::{Node, escape};
 
 use super::findings::{self, Row};
-use super::html::{button, choice, prose, table};
+use super::html::{button, choice, table};
 use super::words::Words;
 use crate::page::Page;
 use crate::result::chart;
@@ -77,7 +77,8 @@ pub(super) fn diagnosis_html<'a>(
 /// What the text leaves open of the run, with what it says to be taken over.
 fn asked_html(words: &Words, language: Language, diagnosis: &Diagnosis, asked: &Asked, against: &Against) -> String {
     let said = asked.said(language);
-    let mut out = format!("<p>{} {} {}</p>", escape(&said.what), prose(&said.fix), escape(words.how_to_say));
+    let mut out =
+        format!("<p>{}</p><p>{}</p><p>{}</p>", escape(&said.what), escape(&said.fix), escape(words.how_to_say));
     out += &gpus_html(language, diagnosis, against);
     if let (Some(said), [_]) = (diagnosis.gpu_said(language), &asked.gpus[..]) {
         out += &format!("<p>{}</p>", escape(&said));
