@@ -184,6 +184,9 @@ test("a memory snapshot is drawn against the plan's own step", async ({ page, pl
   const chosen = page.waitForEvent("filechooser");
   await panel.getByRole("button", { name: "Choose files" }).click();
   await (await chosen).setFiles([{ name: "snapshot.pickle", mimeType: "application/octet-stream", buffer: snapshot }]);
+  // No one has entered a plan yet.
+  await expect(panel.getByRole("row", { name: "Peak allocated" })).toBeVisible();
+  await panel.getByRole("button", { name: "Compare with the plan on the page" }).click();
   await expect(panel.getByRole("img", { name: "The run's last step beside the plan's" })).toBeVisible();
   await expect(panel.getByRole("row", { name: "Peak allocated" })).toBeVisible();
 });

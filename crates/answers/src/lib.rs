@@ -3,6 +3,7 @@
 
 mod accuracy;
 mod advise;
+mod diagnose;
 mod estimate;
 mod json;
 mod link;
@@ -10,6 +11,7 @@ mod plan;
 mod step_time;
 
 pub use advise::{Advised, advised};
+pub use diagnose::diagnose;
 pub use estimate::{Estimated, estimate_json};
 pub use json::{sorted, text, text_sorted};
 pub use link::{Linked, Wanted, linked};

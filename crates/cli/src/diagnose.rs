@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use headroom_core::job::Job;
-use headroom_files::diagnose::{Diagnosis, diagnose};
+use headroom_files::diagnose::{Asked, Diagnosis, diagnose};
 use headroom_files::finding::Language;
 
 use crate::input::{bad_plan, one_line, read_bytes, read_plan};
@@ -40,12 +40,39 @@ pub(crate) fn run(options: &DiagnoseOptions, out: &mut dyn Write) -> Result<Outc
         return Err(Failure::BadInput(format!("{name}: no failure and no figure of memory in it; {fix}")));
     }
     let language = if options.chinese { Language::Chinese } else { Language::English };
-    if options.json {
+    answer(&found, options.json, language, out)
+}
+
+/// Writes a diagnosis. Without a plan the text is explained by itself, and what is missing is named.
+pub(crate) fn answer(
+    found: &Diagnosis,
+    as_json: bool,
+    language: Language,
+    out: &mut dyn Write,
+) -> Result<Outcome, Failure> {
+    if as_json {
         json::write(&found.to_json(language), out)?;
     } else {
-        print(&found, language, out)?;
+        print(found, language, out)?;
+        if let Some(asked) = &found.asked {
+            print_asked(asked, language, out)?;
+        }
     }
-    Ok(Outcome::Fine)
+    Ok(if found.asked.is_some() { Outcome::Incomplete } else { Outcome::Fine })
+}
+
+/// What the text says of the run, and what has to be given with it.
+fn print_asked(asked: &Asked, language: Language, out: &mut dyn Write) -> Result<(), Failure> {
+    let said = asked.said(language);
+    writeln!(out, "\nmissing: {}\n  {}", one_line(&said.what), one_line(&said.fix))?;
+    for text in asked.gpu_said(language).into_iter().chain(asked.trainer_said(language)) {
+        writeln!(out, "  {}", one_line(&text))?;
+    }
+    if asked.gpus.len() > 1 {
+        let ids: Vec<&str> = asked.gpus.iter().map(|gpu| gpu.id.as_ref()).collect();
+        writeln!(out, "  gpu: {}", ids.join(", "))?;
+    }
+    Ok(())
 }
 
 fn print(found: &Diagnosis, language: Language, out: &mut dyn Write) -> Result<(), Failure> {

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use headroom_core::units::bytes_text;
+use headroom_files::diagnose::{Diagnosis, diagnose};
 use headroom_files::finding::{Finding, Language};
 use headroom_files::import::{File, Import, import};
 
@@ -29,12 +30,24 @@ pub(crate) fn read_files(names: &[String]) -> Result<Vec<File>, Failure> {
 pub(crate) fn run(options: &ImportOptions, out: &mut dyn Write) -> Result<Outcome, Failure> {
     let files = read_files(&options.files)?;
     let imported = import(&files);
+    if let Some(found) = failure_alone(&imported, &files) {
+        return crate::diagnose::answer(&found, options.json, Language::English, out);
+    }
     if options.json {
         json::write(&imported.to_value(&files, Language::English), out)?;
     } else {
         print(&imported, &files, out)?;
     }
     Ok(Outcome::Fine)
+}
+
+/// What failed, where the files state a failure or figures of memory and no setting: no plan can be made of them.
+fn failure_alone(imported: &Import, files: &[File]) -> Option<Diagnosis> {
+    if !imported.understood.is_empty() {
+        return None;
+    }
+    let found = files.iter().filter_map(|file| diagnose(file.text.as_bytes(), None).ok());
+    found.into_iter().find(|found| !found.readings.is_empty())
 }
 
 fn print(imported: &Import, files: &[File], out: &mut dyn Write) -> Result<(), Failure> {

@@ -1,7 +1,7 @@
 //! `headroom`: the page's answers in a terminal and for scripts.
 //!
 //! Exit code: 0 it worked (and, with `estimate --check`, the plan fits), 1 it does not fit, 2 bad input, with one clear line on
-//! standard error.
+//! standard error, or input that lacks something, which the answer names.
 
 mod advise;
 mod catalogue;
@@ -37,6 +37,8 @@ pub(crate) enum Outcome {
     DoesNotFit,
     /// It worked, and something is wrong with what was checked.
     Faulty,
+    /// What was given was read, and more is needed for an answer: what was printed names it.
+    Incomplete,
 }
 
 /// Why a command could not do its work.
@@ -64,6 +66,7 @@ fn main() -> ExitCode {
     match result {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,
         Ok(Outcome::DoesNotFit | Outcome::Faulty) => ExitCode::from(1),
+        Ok(Outcome::Incomplete) => ExitCode::from(2),
         // The reader (`head`, `less`) has seen enough: not a fault.
         Err(Failure::Output(error)) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {

@@ -256,3 +256,40 @@ fn a_link_that_compares_two_is_compared() {
     let pair = headroom(&["compare", &format!("{plan}&vs.method=full"), "--json"]);
     assert_eq!((pair.code, pair.out), (0, headroom(&["compare", plan, &format!("{plan}&method=full"), "--json"]).out));
 }
+
+const FAILURE: &str = "Traceback (most recent call last):
+  File \"/env/lib/python3.12/site-packages/trl/trainer/dpo_trainer.py\", line 1102, in compute_loss
+    outputs = model(**inputs)
+torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 768.00 MiB. GPU 0 has a total capacity of 31.36 GiB of which \
+500.00 MiB is free. Process 731 has 30.87 GiB memory in use. Of the allocated memory 29.80 GiB is allocated by PyTorch, and \
+512.00 MiB is reserved by PyTorch but unallocated.
+";
+
+#[test]
+fn a_failure_without_its_plan_is_explained_and_what_is_missing_is_named() {
+    for command in ["diagnose", "import"] {
+        let ran = headroom_with_input(&[command, "-", "--json"], FAILURE);
+        assert_eq!((ran.code, ran.err.as_str()), (2, ""), "{command}: {}", ran.out);
+        let answer: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+        let missing = serde_json::json!(["model", "gpu", "method", "per_device_train_batch_size", "max_length"]);
+        assert_eq!(answer["missing"], missing, "{command}");
+        assert_eq!(answer["plan"], serde_json::json!({"trainer.name": "trl", "task": "dpo"}), "{command}");
+        assert!(
+            answer["gpus"].as_array().unwrap().iter().any(|gpu| gpu == "rtx-5090"),
+            "{command}: {}",
+            answer["gpus"]
+        );
+        assert_eq!(answer["reading"]["tried_bytes"], 768 << 20, "{command}");
+    }
+    let ran = headroom_with_input(&["diagnose", "-"], FAILURE);
+    assert_eq!(ran.code, 2);
+    for words in
+        ["missing: ", "model, gpu, method", "rtx-5090", "trl/trainer/dpo_trainer.py", "The GPU of 31.36 GiB is full"]
+    {
+        assert!(ran.out.contains(words), "{words} is not in {}", ran.out);
+    }
+    let ran = headroom_with_input(&["diagnose", "-", "model=gpt2&gpu=rtx-5090", "--json"], FAILURE);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let answer: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((&answer["missing"], &answer["plan"]), (&serde_json::json!([]), &serde_json::Value::Null));
+}

@@ -82,9 +82,109 @@ fn causes_are_found() {
         ("killed.txt", "host_out_of_memory"),
         ("smi-470.txt", "other_processes"),
         ("monitor-s3.txt", "alloc_retries"),
+        ("vllm-cumem.txt", "vllm_cumem"),
+        ("vllm-own-count.txt", "engine_start"),
+        ("vllm-no-blocks-start.txt", "engine_cache"),
+        ("torch-2.5-zero-bytes.txt", "hidden_process"),
     ] {
         assert!(ids(file).contains(&id), "{file}: {:?}", ids(file));
     }
+}
+
+/// What all findings of a text say in a language.
+fn said(text: &[u8], language: Language) -> String {
+    let found = diagnose(text, None).unwrap();
+    found.findings.iter().map(|one| one.said(language)).map(|said| format!("{} {}\n", said.what, said.fix)).collect()
+}
+
+#[test]
+fn a_process_that_a_container_hides_is_taken_for_no_other() {
+    let text = fs::read(corpus().join("torch-2.5-zero-bytes.txt")).unwrap();
+    let found = diagnose(&text, None).unwrap();
+    let ids: Vec<&str> = found.findings.iter().map(|finding| finding.kind.id()).collect();
+    assert!(!ids.contains(&"unexplained_use") && !ids.contains(&"other_processes"), "{ids:?}");
+}
+
+#[test]
+fn a_monitor_s_processes_are_asked_about_and_never_to_be_ended() {
+    for case in cases() {
+        let file = case["file"].as_str().unwrap();
+        let bytes = fs::read(corpus().join(file)).unwrap();
+        let found = diagnose(&bytes, None).unwrap();
+        if found.readings.iter().all(|reading| reading.tried.is_some() || reading.processes.is_empty()) {
+            continue;
+        }
+        for (language, order) in [(Language::English, "end them"), (Language::Chinese, "请结束")] {
+            let said = said(&bytes, language);
+            assert!(!said.to_lowercase().contains(order), "{file}: {said}");
+        }
+    }
+    let table = fs::read(corpus().join("smi-470.txt")).unwrap();
+    let (english, chinese) = (said(&table, Language::English), said(&table, Language::Chinese));
+    assert!(english.contains("your run?") && chinese.contains("您的训练吗？"), "{english}{chinese}");
+}
+
+#[test]
+fn what_fails_in_an_engine_is_not_sought_in_the_training_step() {
+    let text = "  File \"/env/trl/trainer/grpo_trainer.py\", line 1310, in _generate\n    outputs = self.llm.generate(prompts)\n  \
+                File \"/env/vllm/v1/worker/gpu_model_runner.py\", line 2874, in _dummy_sampler_run\n    logits.float()\n\
+                torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 594.00 MiB. GPU 0 has a total capacity of \
+                23.51 GiB of which 310.00 MiB is free.";
+    let job = headroom_core::job::Job::resolve(&headroom_core::plan::Plan::default()).unwrap();
+    for job in [None, Some(&job)] {
+        let found = diagnose(text.as_bytes(), job).unwrap();
+        let ids: Vec<&str> = found.findings.iter().map(|finding| finding.kind.id()).collect();
+        assert!(ids.contains(&"engine_request"), "{ids:?}");
+        assert!(!ids.iter().any(|id| id.starts_with("failed_request")), "{ids:?}");
+    }
+}
+
+#[test]
+fn what_a_text_leaves_open_is_asked_and_what_it_says_is_filled_in() {
+    let asked = |file: &str| diagnose(&fs::read(corpus().join(file)).unwrap(), None).unwrap().asked.unwrap();
+    let ids = |file: &str| -> Vec<String> { asked(file).gpus.iter().map(|gpu| gpu.id.to_string()).collect() };
+    // By its name.
+    assert_eq!(asked("torchtitan.txt").edits(), [("gpu", "a100-80gb".to_owned())]);
+    assert!(!asked("torchtitan.txt").missing.contains(&"gpu") && asked("torchtitan.txt").missing.contains(&"num_gpus"));
+    // By its size: 79.25 GiB.
+    let of_size = ids("torch-2.5-zero-bytes.txt");
+    assert!(of_size[0].starts_with("a100-80gb") && of_size.iter().any(|id| id == "h100-80gb"), "{of_size:?}");
+    assert!(asked("torch-2.5-zero-bytes.txt").missing.contains(&"gpu"));
+    assert!(!asked("torch-2.5-zero-bytes.txt").missing.contains(&"num_gpus"));
+    // AMD's are no NVIDIA's of that size.
+    assert!(ids("hip-mi250.txt").iter().all(|id| id.starts_with("mi")), "{:?}", ids("hip-mi250.txt"));
+    // By the files of its stack.
+    assert_eq!(asked("vllm-cumem.txt").edits(), [("trainer.name", "trl".to_owned()), ("task", "grpo".to_owned())]);
+    assert!(!asked("vllm-cumem.txt").missing.contains(&"trainer"));
+    // With a plan nothing is asked.
+    let job = headroom_core::job::Job::resolve(&headroom_core::plan::Plan::default()).unwrap();
+    let bytes = fs::read(corpus().join("torch-2.5-zero-bytes.txt")).unwrap();
+    assert_eq!(diagnose(&bytes, Some(&job)).unwrap().asked, None);
+    // All that is filled in, plans take.
+    for case in cases() {
+        let Some(asked) =
+            diagnose(&fs::read(corpus().join(case["file"].as_str().unwrap())).unwrap(), None).unwrap().asked
+        else {
+            continue;
+        };
+        let mut plan = headroom_core::plan::Plan::default();
+        for (name, value) in asked.edits() {
+            headroom_core::plan::field(name).unwrap().set_text(&mut plan, &value).unwrap();
+        }
+        assert!(asked.missing.contains(&"model"));
+    }
+}
+
+#[test]
+fn the_process_that_failed_is_known_in_a_monitor_s_table() {
+    let failure = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 896.00 MiB. GPU 0 has a total capacity of 23.64 \
+                   GiB of which 412.81 MiB is free. Process 4711 has 23.22 GiB memory in use. Of the allocated memory 21.58 GiB \
+                   is allocated by PyTorch, and 1.17 GiB is reserved by PyTorch but unallocated.\n";
+    let table = "| 0  NVIDIA GeForce RTX 4090   Off | 00000000:01:00.0 Off |   N/A |\n|  30%  52C  P2  187W / 450W |  23800MiB / \
+                 24564MiB |  38%  Default |\n| Processes: |\n|  0  N/A  N/A  4711  C  python  23776MiB |\n";
+    let asks = |text: &str| said(text.as_bytes(), Language::English).contains("your run?");
+    assert!(asks(table) && !asks(&format!("{failure}{table}")));
+    assert!(asks(&format!("{}{table}", failure.replace("4711", "4712"))));
 }
 
 #[test]

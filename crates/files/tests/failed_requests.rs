@@ -6,6 +6,7 @@ use headroom_core::job::Job;
 use headroom_core::memory::{FailedRequest, Requests, Term};
 use headroom_core::plan::Plan;
 use headroom_files::diagnose::diagnose;
+use headroom_files::finding::Language;
 
 const MIB: u64 = 1 << 20;
 
@@ -127,4 +128,41 @@ fn a_size_that_no_request_has_is_unknown() {
         let found = diagnose(text.as_bytes(), Some(&job)).unwrap();
         assert!(found.findings.iter().any(|finding| finding.kind.id() == "failed_request_unknown"), "{tried}");
     }
+}
+
+/// The findings' names of a request of `tried` beside `job`, and what the first says in English.
+fn named(tried: &str, stack: &str, job: &Job) -> (&'static str, String) {
+    let text = format!("{stack}torch.OutOfMemoryError: CUDA out of memory. Tried to allocate {tried}.");
+    let found = diagnose(text.as_bytes(), Some(job)).unwrap();
+    let own = found.findings.iter().find(|one| one.kind.id().starts_with("failed_request_")).unwrap();
+    (own.kind.id(), own.said(Language::English).what)
+}
+
+/// ZeRO-2 of an 8 B model on two GPUs: half of its fp32 master weights and of each moment are 14.96 GiB.
+const HALVES: &str = r#"{"model": "meta-llama/Llama-3.1-8B", "gpu": "a100-40gb", "num_gpus": 2, "method": "full",
+    "torch_dtype": "bfloat16", "mixed_precision": "bf16", "max_length": 1024, "gradient_checkpointing": true,
+    "zero_stage": 2, "distributed": {"framework": "deepspeed", "bf16": {"enabled": true}}}"#;
+
+#[test]
+fn a_size_within_two_per_cent_is_recognised_with_every_request_that_has_it() {
+    let job = job(HALVES);
+    for (tried, off) in [("14.9 GiB", "0.4 % more"), ("14.72 GiB", "1.6 % more"), ("15.20 GiB", "1.6 % less")] {
+        let (id, what) = named(tried, "", &job);
+        assert!(id.starts_with("failed_request_optimizer"), "{tried}: {id}: {what}");
+        assert!(what.contains("matches 4 requests of the plan") && what.contains(off), "{tried}: {what}");
+        assert!(what.contains("Second moment") && what.contains("fp32 master weights"), "{tried}: {what}");
+    }
+    let (id, what) = named("14.50 GiB", "", &job);
+    assert_eq!(id, "failed_request_unknown");
+    assert!(what.contains("The nearest is") && what.contains("14.96 GiB (3.2 % more)"), "{what}");
+}
+
+#[test]
+fn the_stack_tells_the_optimizer_s_state_from_its_temporaries() {
+    let stack = "Traceback (most recent call last):\n  File \"/env/torch/optim/adam.py\", line 180, in _init_group\n    \
+                 state[\"exp_avg_sq\"] = torch.zeros_like(\n";
+    let (id, what) = named("14.72 GiB", stack, &job(HALVES));
+    assert_eq!(id, "failed_request_optimizer_first_step");
+    assert!(what.contains("is the optimizer's first step: Second moment"), "{what}");
+    assert!(what.contains("Of about the same size"), "{what}");
 }

@@ -93,6 +93,20 @@ export interface Advice {
   ladder: { [key: string]: Value }[];
 }
 
+/** What the text of a failure or of a monitor states, and what is behind it. Figures that it does not state are absent. */
+export interface Diagnosis {
+  /** The message that the findings are about. */
+  reading: { format: string; line: number; [figure: string]: Value };
+  readings: { [figure: string]: Value }[];
+  findings: { id: string; severity: "note" | "warning" | "error"; message: string; mend: string; [key: string]: Value }[];
+  /** Keys of the run's plan that are to be given: none where the plan was. */
+  missing: string[];
+  /** Fields of the plan that the text says. */
+  plan?: { [field: string]: string };
+  /** Ids of the GPUs that it can be of, the likeliest first. */
+  gpus?: string[];
+}
+
 /** How a link opens. */
 export interface LinkOptions {
   /** A second plan: the link compares the two. */
@@ -124,6 +138,10 @@ export function estimateJson(plan: Plan | string): string;
 export function advise(plan: Plan | string): Advice;
 /** The same as the text that `headroom advise --json` prints. */
 export function adviseJson(plan: Plan | string): string;
+/** What a failure's or a monitor's text states, beside the plan of the run, where it is given. Throws an Error where it states nothing. */
+export function diagnose(said: string, plan?: Plan | string): Diagnosis;
+/** The same as the text that `headroom diagnose --json` prints. */
+export function diagnoseJson(said: string, plan?: Plan | string): string;
 /** A link to `plan`. */
 export function link(plan: Plan | string, options?: LinkOptions): string;
 /** What a link says. */

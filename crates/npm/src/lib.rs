@@ -26,6 +26,15 @@ pub fn advise(plan: &str) -> Result<String, JsValue> {
     answer(headroom_answers::advise(plan))
 }
 
+/// What the text of a failure or of a monitor states, as JSON.
+///
+/// # Errors
+/// As [`estimate`], and where the text states nothing.
+#[wasm_bindgen(js_name = diagnose)]
+pub fn diagnose(said: &str, plan: Option<String>) -> Result<String, JsValue> {
+    answer(headroom_answers::diagnose(said, plan.as_deref()))
+}
+
 /// A link to a plan, or to two that are compared.
 ///
 /// # Errors

@@ -265,6 +265,7 @@ impl Engine {
         if plan != *self.state.plan() {
             self.is_resolved = false;
             self.leave_early();
+            files::plan_changed(&mut self.state);
         }
         if plan != *self.state.plan() || language != self.state.language {
             self.name_title();

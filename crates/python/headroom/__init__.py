@@ -4,7 +4,7 @@ import json as _json
 
 from . import _headroom
 
-__all__ = ["advise", "advise_json", "estimate", "estimate_json", "from_link", "link", "read_link"]
+__all__ = ["advise", "advise_json", "diagnose", "diagnose_json", "estimate", "estimate_json", "from_link", "link", "read_link"]
 
 
 def _text(plan):
@@ -32,6 +32,20 @@ def advise_json(plan):
 def advise(plan):
     """What to change so that a plan fits its GPUs, or what to raise where they are idle."""
     return _json.loads(advise_json(plan))
+
+
+def diagnose_json(said, plan=None):
+    """What a failure's or a monitor's text states, as the text that ``headroom diagnose --json`` prints."""
+    return _headroom.diagnose(said, None if plan is None else _text(plan))
+
+
+def diagnose(said, plan=None):
+    """What a failure's or a monitor's text states and what is behind it, beside the plan of the run, where it is given.
+
+    Without a plan nothing is compared, and ``missing`` lists the keys of a plan that are to be given. Raises ValueError where the
+    text states nothing.
+    """
+    return _json.loads(diagnose_json(said, plan))
 
 
 def link(plan, *, other=None, page=None, view=None, lang=None, theme=None):

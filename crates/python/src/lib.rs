@@ -20,6 +20,13 @@ fn advise(python: Python<'_>, plan: &str) -> PyResult<String> {
     answer(python.detach(|| headroom_answers::advise(plan)))
 }
 
+/// What the text of a failure or of a monitor states, as JSON.
+#[pyfunction]
+#[pyo3(signature = (said, plan))]
+fn diagnose(python: Python<'_>, said: &str, plan: Option<&str>) -> PyResult<String> {
+    answer(python.detach(|| headroom_answers::diagnose(said, plan)))
+}
+
 /// A link to a plan, or to two that are compared.
 #[pyfunction]
 #[pyo3(signature = (plan, other, page, view, lang, theme))]
@@ -45,6 +52,7 @@ fn read_link(link: &str) -> PyResult<String> {
 fn _headroom(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(estimate, module)?)?;
     module.add_function(wrap_pyfunction!(advise, module)?)?;
+    module.add_function(wrap_pyfunction!(diagnose, module)?)?;
     module.add_function(wrap_pyfunction!(link, module)?)?;
     module.add_function(wrap_pyfunction!(read_link, module)?)
 }

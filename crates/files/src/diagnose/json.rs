@@ -15,6 +15,17 @@ impl Diagnosis {
         answer.insert("reading".to_owned(), self.readings.first().map_or_else(|| json!({}), reading));
         answer.insert("readings".to_owned(), self.readings.iter().map(reading).collect());
         answer.insert("findings".to_owned(), self.findings.iter().map(|one| finding(one, language)).collect());
+        let asked = self.asked.as_ref();
+        let missing = asked.map(|asked| asked.missing.iter().map(|key| Value::from(*key)).collect::<Vec<_>>());
+        answer.insert("missing".to_owned(), Value::from(missing.unwrap_or_default()));
+        if let Some(asked) = asked {
+            let said = asked.edits().into_iter().map(|(name, value)| (name.to_owned(), Value::from(value)));
+            answer.insert("plan".to_owned(), Value::Object(said.collect()));
+        }
+        let gpus = self.gpus();
+        if !gpus.is_empty() {
+            answer.insert("gpus".to_owned(), gpus.iter().map(|gpu| Value::from(gpu.id.as_ref())).collect());
+        }
         let compared = self.findings.iter().find_map(|finding| match &finding.kind {
             Kind::Snapshot(comparison) => Some(comparison),
             _ => None,
@@ -31,6 +42,9 @@ fn reading(reading: &Reading) -> Value {
     object.insert("format".to_owned(), Value::from(reading.format.name()));
     for (name, figure) in reading.figures() {
         object.insert(name.to_owned(), Value::from(figure));
+    }
+    if let Some(hundredths) = reading.engine.concurrency_hundredths {
+        object.insert("max_concurrency".to_owned(), Value::from(hundredths as f64 / 100.0));
     }
     if let Some(name) = &reading.gpu_name {
         object.insert("gpu_name".to_owned(), Value::from(name.as_str()));

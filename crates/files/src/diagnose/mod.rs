@@ -3,6 +3,7 @@
 //! `log` takes launchers' prefixes off and parts the ranks; a reader for each kind of text in `readers` finds the figures;
 //! `findings` says what they mean, by themselves and beside a plan. Where a text does not state a figure, it is absent.
 
+mod asked;
 mod findings;
 mod json;
 mod log;
@@ -10,14 +11,17 @@ mod quantity;
 mod readers;
 mod reading;
 
+use headroom_core::gpu::Gpu;
 use headroom_core::job::Job;
 use headroom_core::memory::estimate_replayed;
 
-pub use findings::{Class, Finding, Kind, Library, Place, Recognised, Replayed, Said, Tried};
+pub use asked::{Asked, Source};
+pub use findings::{Class, Finding, Kind, Library, Nearest, Place, Recognised, Replayed, Said, Tried};
 pub use log::MAX_TEXT_BYTES;
 pub use quantity::Amount;
-pub use reading::{Format, Process, Reading};
+pub use reading::{EngineFigures, Format, Process, Reading};
 
+use crate::finding::Language;
 use crate::snapshot::{Snapshot, Unreadable, is_pickle};
 
 /// What was read and what was found.
@@ -27,6 +31,20 @@ pub struct Diagnosis {
     pub readings: Vec<Reading>,
     /// The findings, the weightiest first.
     pub findings: Vec<Finding>,
+    /// What is to be known of the run; `None` where its plan was given, and where nothing was read.
+    pub asked: Option<Asked>,
+}
+
+impl Diagnosis {
+    /// GPUs that the text can be of, the likeliest first; one where the text names it.
+    pub fn gpus(&self) -> Vec<&'static Gpu> {
+        asked::gpus(&self.readings)
+    }
+
+    /// What the text says of the GPU; `None` where it says nothing.
+    pub fn gpu_said(&self, language: Language) -> Option<String> {
+        Asked::of(&self.readings).gpu_said(language)
+    }
 }
 
 /// Everything that a text states: the first reading is the one that a diagnosis is about.
@@ -62,7 +80,8 @@ pub fn diagnose(bytes: &[u8], job: Option<&Job>) -> Result<Diagnosis, Unreadable
         }
     }
     findings.sort_by_key(|finding| (std::cmp::Reverse(finding.severity), !finding.is_cause()));
-    Ok(Diagnosis { readings, findings })
+    let asked = (job.is_none() && !readings.is_empty()).then(|| Asked::of(&readings));
+    Ok(Diagnosis { readings, findings, asked })
 }
 
 /// A snapshot's devices as readings.

@@ -40,6 +40,8 @@ formats! {
     NoExecutableBatchSize = "no_executable_batch_size";
     /// DeepSpeed's `see_memory_usage`.
     DeepspeedMemoryUsage = "deepspeed_memory_usage";
+    /// vLLM's allocator for engines that sleep got no memory from the driver.
+    VllmCumem = "vllm_cumem";
     /// vLLM found too little for its cache or its share.
     Vllm = "vllm";
     /// What vLLM logs of its memory while it starts, without any error.
@@ -82,6 +84,40 @@ formats! {
     Monitor = "monitor";
 }
 
+/// What an engine logs of its memory while it starts; `None` where it does not say.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EngineFigures {
+    /// What it may have of the GPU (`gpu_memory_utilization`), bytes.
+    pub share_bytes: Option<u64>,
+    /// Weights, bytes.
+    pub weights_bytes: Option<u64>,
+    /// Activations at the peak of its profile run, bytes.
+    pub activation_bytes: Option<u64>,
+    /// What is outside of PyTorch, bytes.
+    pub non_torch_bytes: Option<u64>,
+    /// CUDA graphs, bytes.
+    pub graphs_bytes: Option<u64>,
+    /// Cache of keys and values, bytes.
+    pub kv_cache_bytes: Option<u64>,
+    /// Cache that it says would keep it within its share, bytes.
+    pub suggested_cache_bytes: Option<u64>,
+    /// Tokens that the cache has room for.
+    pub kv_cache_tokens: Option<u64>,
+    /// Tokens of the longest request.
+    pub request_tokens: Option<u64>,
+    /// Such requests that the cache has room for at once, in hundredths.
+    pub concurrency_hundredths: Option<u64>,
+}
+
+impl EngineFigures {
+    /// All that it takes of the GPU, where weights and cache are stated, bytes.
+    pub fn taken_bytes(&self) -> Option<u64> {
+        let others = [self.activation_bytes, self.non_torch_bytes, self.graphs_bytes];
+        let whole = self.weights_bytes?.saturating_add(self.kv_cache_bytes?);
+        Some(others.into_iter().flatten().fold(whole, u64::saturating_add))
+    }
+}
+
 /// A process that a text names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Process {
@@ -118,6 +154,8 @@ pub struct Reading {
     pub used_bytes: Option<u64>,
     /// What the process that failed has in all, context and libraries included, bytes.
     pub process_bytes: Option<u64>,
+    /// Number of the process that failed, where the text tells it from others.
+    pub process_pid: Option<u64>,
     /// What other processes have, bytes.
     pub other_processes_bytes: Option<u64>,
     /// What PyTorch may take (`set_per_process_memory_fraction`), bytes.
@@ -142,6 +180,8 @@ pub struct Reading {
     pub alloc_retries: Option<u64>,
     /// Requests that failed.
     pub ooms: Option<u64>,
+    /// What an engine says of its start.
+    pub engine: EngineFigures,
     /// Processes that are named, this one apart.
     pub processes: Vec<Process>,
     /// `expandable_segments:True` was set, as the text says.
@@ -165,6 +205,7 @@ impl Reading {
             free_bytes: None,
             used_bytes: None,
             process_bytes: None,
+            process_pid: None,
             other_processes_bytes: None,
             allowed_bytes: None,
             allocated: None,
@@ -177,6 +218,7 @@ impl Reading {
             host_total_bytes: None,
             alloc_retries: None,
             ooms: None,
+            engine: EngineFigures::default(),
             processes: Vec::new(),
             expandable: false,
             stack: Vec::new(),
@@ -205,8 +247,25 @@ impl Reading {
             ("alloc_retries", self.alloc_retries),
             ("ooms", self.ooms),
             ("rank", self.rank),
+            ("share_bytes", self.engine.share_bytes),
+            ("weights_bytes", self.engine.weights_bytes),
+            ("activation_bytes", self.engine.activation_bytes),
+            ("non_torch_bytes", self.engine.non_torch_bytes),
+            ("graphs_bytes", self.engine.graphs_bytes),
+            ("kv_cache_bytes", self.engine.kv_cache_bytes),
+            ("suggested_cache_bytes", self.engine.suggested_cache_bytes),
+            ("kv_cache_tokens", self.engine.kv_cache_tokens),
+            ("request_tokens", self.engine.request_tokens),
         ];
         all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    }
+
+    /// Whether the stack above the message ends in an engine that generates, and not in the training step.
+    pub fn is_in_engine(&self) -> bool {
+        /// Frames nearer to the failure say more than those far out.
+        const INNERMOST: usize = 8;
+        let is_of_engine = |frame: &String| frame.contains("vllm/") || frame.contains("sglang/");
+        self.stack.iter().rev().take(INNERMOST).any(is_of_engine)
     }
 
     /// How much of the GPU is in use, as far as that is stated: the fullest of several GPUs is what matters.

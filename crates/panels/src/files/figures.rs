@@ -2,13 +2,13 @@
 
 use headroom_charts::{Curve, CurvesLook, Palette, curves_csv, curves_svg};
 use headroom_core::units::bytes_text;
-use headroom_files::diagnose::{Diagnosis, Finding, Kind, Reading};
+use headroom_files::diagnose::{Asked, Diagnosis, Finding, Kind, Reading};
 use headroom_files::snapshot::{Comparison, OfSize};
 use headroom_text::Language;
 use headroom_view::{Node, escape};
 
 use super::findings::{self, Row};
-use super::html::table;
+use super::html::{button, choice, table};
 use super::words::Words;
 use crate::page::Page;
 use crate::result::chart;
@@ -22,6 +22,14 @@ const MOST_READINGS: usize = 8;
 /// Sizes shown of each side of a snapshot.
 const MOST_SIZES: usize = 8;
 
+/// The plan that a text is set against, as far as its GPU goes.
+pub(super) struct Against {
+    /// The GPU's id.
+    pub(super) gpu: String,
+    /// The plan is of files, which name no GPU.
+    pub(super) is_of_files: bool,
+}
+
 /// A text's figures and what is behind it; the first of its findings has the number `first`.
 pub(super) fn diagnosis_html<'a>(
     page: &Page,
@@ -29,6 +37,7 @@ pub(super) fn diagnosis_html<'a>(
     name: &str,
     diagnosis: &'a Diagnosis,
     first: usize,
+    against: &Against,
 ) -> String {
     let language = page.state.language;
     let mut shown = "";
@@ -37,7 +46,9 @@ pub(super) fn diagnosis_html<'a>(
         // Several findings rest on one line, which is shown once.
         let place = if finding.evidence == shown { "" } else { &finding.evidence };
         shown = &finding.evidence;
-        let fix = (!finding.edits.is_empty()).then(|| (first + at, fix_label(words, finding)));
+        // A plan that no one has entered is not changed.
+        let is_changed = !finding.edits.is_empty() && diagnosis.asked.is_none();
+        let fix = is_changed.then(|| (first + at, fix_label(words, finding)));
         findings::item(words, &Row { severity: finding.severity, what: &said.what, how: &said.fix, place, fix })
     };
     let items: String = diagnosis.findings.iter().enumerate().map(row).collect();
@@ -46,6 +57,10 @@ pub(super) fn diagnosis_html<'a>(
         format!("<p>{}</p>", escape(words.no_cause))
     } else {
         format!("<ul class=\"files-findings\">{items}</ul>")
+    };
+    out += &match &diagnosis.asked {
+        Some(asked) => asked_html(words, language, diagnosis, asked, against),
+        None => gpus_html(language, diagnosis, against),
     };
     for finding in &diagnosis.findings {
         if let Kind::Snapshot(comparison) = &finding.kind {
@@ -57,6 +72,36 @@ pub(super) fn diagnosis_html<'a>(
         out += &reading_html(words, reading);
     }
     out + "</div>"
+}
+
+/// What the text leaves open of the run, with what it says to be taken over.
+fn asked_html(words: &Words, language: Language, diagnosis: &Diagnosis, asked: &Asked, against: &Against) -> String {
+    let said = asked.said(language);
+    let mut out =
+        format!("<p>{}</p><p>{}</p><p>{}</p>", escape(&said.what), escape(&said.fix), escape(words.how_to_say));
+    out += &gpus_html(language, diagnosis, against);
+    if let (Some(said), [_]) = (diagnosis.gpu_said(language), &asked.gpus[..]) {
+        out += &format!("<p>{}</p>", escape(&said));
+    }
+    if let Some(trainer) = asked.trainer_said(language) {
+        out += &format!("<p>{}</p>", escape(&trainer));
+    }
+    let fill = if asked.edits().is_empty() { String::new() } else { button("", "files fill", words.fill) };
+    let compare = button("", "files confirm", words.compare_all_the_same);
+    format!("<div class=\"files-asked\">{out}<div class=\"files-actions\">{fill}{compare}</div></div>")
+}
+
+/// The GPUs that a text can be of, to choose from, where they are several and the reader has chosen none of them.
+fn gpus_html(language: Language, diagnosis: &Diagnosis, against: &Against) -> String {
+    let gpus = diagnosis.gpus();
+    let is_chosen = diagnosis.asked.is_none() && !against.is_of_files;
+    if is_chosen && gpus.iter().any(|gpu| gpu.id == against.gpu) {
+        return String::new();
+    }
+    let Some(said) = diagnosis.gpu_said(language).filter(|_| gpus.len() > 1) else { return String::new() };
+    let buttons: String =
+        gpus.iter().map(|gpu| choice(&format!("files gpu:{}", gpu.id), &gpu.name, gpu.id == against.gpu)).collect();
+    format!("<p>{}</p><div class=\"files-actions\">{buttons}</div>", escape(&said))
 }
 
 fn fix_label(words: &Words, finding: &Finding) -> &'static str {
@@ -71,7 +116,10 @@ fn reading_html(words: &Words, reading: &Reading) -> String {
         // On a phone the unit stays beside its number.
         let shown =
             if name.ends_with("_bytes") { bytes_text(figure).replace(' ', "\u{a0}") } else { figure.to_string() };
-        vec![format!("{} <code>{name}</code>", escape((words.named)(name))), escape(&shown)]
+        // Of what a monitor lists nothing says that it is another's.
+        let is_of_any = name == "other_processes_bytes" && reading.tried.is_none();
+        let label = (words.named)(if is_of_any { "processes_bytes" } else { name });
+        vec![format!("{} <code>{name}</code>", escape(label)), escape(&shown)]
     };
     let rows: Vec<Vec<String>> = reading.figures().into_iter().map(figure).collect();
     let place = match reading.line {

@@ -30,6 +30,12 @@ pub(super) fn button(class: &str, action: &str, label: &str) -> String {
     format!("<button type=\"button\" class=\"{class}\" data-do=\"{action}\" data-with-texts>{label}</button>")
 }
 
+/// A button that is one of several, `pressed` where it is the one that is chosen.
+pub(super) fn choice(action: &str, label: &str, pressed: bool) -> String {
+    let (action, label) = (escape(action), escape(label));
+    format!("<button type=\"button\" data-do=\"{action}\" data-with-texts aria-pressed=\"{pressed}\">{label}</button>")
+}
+
 /// A link that downloads `bytes` as a file called `name`; it holds them.
 pub(super) fn download(class: &str, name: &str, bytes: &[u8], label: &str) -> String {
     // Where a name has folders, its last part alone: browsers make no folders.

@@ -20,7 +20,7 @@ use headroom_files::export::Format;
 use headroom_text::Language;
 use headroom_view::{Element, Node, el, escape};
 use html::button;
-use read::{Given, Outcome};
+use read::{Beside, Given, Outcome};
 use words::{Words, words};
 use write::Written;
 
@@ -46,6 +46,12 @@ pub(crate) struct Room {
     times_taken: u32,
     given: Vec<Given>,
     outcome: Option<Outcome>,
+    /// A text was read while the page's plan was one that no one had entered.
+    is_asking: bool,
+    /// The reader wants the page's plan all the same.
+    is_confirmed: bool,
+    /// The GPU that the reader chose for the texts.
+    gpu: Option<String>,
     format: Format,
     /// The files last written, and of what.
     written: RefCell<Option<(Plan, Format, Language, Written)>>,
@@ -61,6 +67,9 @@ impl Default for Room {
             times_taken: 0,
             given: Vec::new(),
             outcome: None,
+            is_asking: false,
+            is_confirmed: false,
+            gpu: None,
             format: Format::All,
             written: RefCell::new(None),
             said: String::new(),
@@ -131,8 +140,8 @@ pub(crate) fn act(state: &mut State, verb: &str, about: &str, value: &str) -> bo
 #[inline(never)]
 fn acted(state: &mut State, about: &str, value: &str) {
     let words = words(state.language);
-    let (action, place) = about.split_once(':').unwrap_or((about, ""));
-    let place = place.parse().unwrap_or(0);
+    let (action, which) = about.split_once(':').unwrap_or((about, ""));
+    let place = which.parse().unwrap_or(0);
     state.files.said.clear();
     match action {
         "read" | "write" => {
@@ -159,7 +168,24 @@ fn acted(state: &mut State, about: &str, value: &str) {
             room.typed.clear();
             room.given.clear();
             room.outcome = None;
+            (room.is_asking, room.is_confirmed, room.gpu) = (false, false, None);
             room.times_taken += 1;
+        }
+        "gpu" => {
+            state.files.gpu = Some(which.to_owned());
+            let is_of_files = with_outcome(state, Outcome::choose_gpu);
+            if !is_of_files {
+                state.choose_value("gpu", which);
+            }
+        }
+        "fill" => {
+            let said = state.files.outcome.as_ref().map_or_else(Vec::new, Outcome::filled);
+            let names: Vec<&'static str> = said.iter().map(|(name, _)| *name).collect();
+            state.choose(&names, |plan| *plan = read::edited(plan, &said));
+        }
+        "confirm" => {
+            state.files.is_confirmed = true;
+            plan_changed(state);
         }
         "remove" => {
             if place < state.files.given.len() {
@@ -213,9 +239,40 @@ pub(crate) fn read_waiting(state: &mut State) {
     }
 }
 
+/// Sets the texts that were read against the plan as it is now.
+pub(crate) fn plan_changed(state: &mut State) {
+    let room = &state.files;
+    if room.tab == Some(Tab::Read) && room.outcome.as_ref().is_some_and(Outcome::has_reports) {
+        with_outcome(state, |outcome, beside| {
+            outcome.diagnose(beside);
+            true
+        });
+    }
+}
+
+/// What `act` says with what was read and what stands beside it; `false` where nothing was read.
+fn with_outcome(state: &mut State, act: impl FnOnce(&mut Outcome, &Beside<'_>) -> bool) -> bool {
+    let is_entered = has_entered_plan(state);
+    let plan = state.plan().clone();
+    let room = &mut state.files;
+    let beside = Beside { plan: &plan, is_entered, gpu: room.gpu.as_deref() };
+    room.outcome.as_mut().is_some_and(|outcome| act(outcome, &beside))
+}
+
+/// Whether the plan on the page is the reader's: another than those that everyone begins with, alone or with a link that says
+/// none, or said to be meant. A text that was read before asks for the model, so that other fields alone do not make it the
+/// reader's.
+fn has_entered_plan(state: &mut State) -> bool {
+    let firsts = [Plan::newcomer(), Plan::default()].map(|plan| state.with_programs(plan));
+    let (room, plan) = (&state.files, state.plan());
+    let is_first = |first: &Plan| plan == first || room.is_asking && plan.model == first.model;
+    room.is_confirmed || !firsts.iter().any(is_first)
+}
+
 /// Reads all that was brought, and what the box holds.
 fn take(state: &mut State) {
     let words = words(state.language);
+    let is_entered = has_entered_plan(state);
     let plan = state.plan().clone();
     let room = &mut state.files;
     let mut given = room.given.clone();
@@ -229,7 +286,10 @@ fn take(state: &mut State) {
         room.outcome = None;
     } else {
         room.said.clear();
-        room.outcome = Some(read::read(given, &plan));
+        let beside = Beside { plan: &plan, is_entered, gpu: room.gpu.as_deref() };
+        let outcome = read::read(given, &beside);
+        room.is_asking = !is_entered && outcome.has_reports();
+        room.outcome = Some(outcome);
     }
 }
 

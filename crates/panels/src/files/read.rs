@@ -1,22 +1,23 @@
 //! What was given, read: files of trainers become a plan with findings, failures and monitors their figures with causes.
 
+use headroom_core::gpu::Gpu;
 use headroom_core::job::Job;
 use headroom_core::plan::{self, Plan, Problem};
 use headroom_core::units::bytes_text;
-use headroom_files::diagnose::{Diagnosis, diagnose};
+use headroom_files::diagnose::{Asked, Diagnosis, diagnose};
 use headroom_files::finding::Finding;
 use headroom_files::import::{File, Import, import};
 use headroom_files::lint::{fixed, fixed_plan, lint};
 use headroom_view::escape;
 
-use super::figures::diagnosis_html;
+use super::figures::{Against, diagnosis_html};
 use super::findings::{self, Row};
 use super::html::{button, table};
 use super::words::Words;
 use super::write::file_html;
 use crate::page::Page;
 use crate::programs;
-use crate::state::State;
+use crate::state::{State, text_of};
 
 /// Largest file that is read, bytes: memory snapshots of long runs stay below it.
 pub(super) const MOST_BYTES: u64 = 64 << 20;
@@ -33,7 +34,9 @@ pub(super) struct Outcome {
     files: Vec<File>,
     imported: Option<(Import, Vec<Finding>)>,
     plan: Option<Plan>,
-    /// Each text of a failure or a monitor with its name.
+    /// Texts of failures and monitors, as they were given.
+    reports: Vec<Given>,
+    /// Each of them with its name.
     diagnoses: Vec<(String, Diagnosis)>,
     /// Names of files that are neither.
     unreadable: Vec<String>,
@@ -45,19 +48,30 @@ pub(super) struct Outcome {
     problems: Vec<Problem>,
 }
 
-/// Reads everything that was given, beside the page's plan.
-pub(super) fn read(given: Vec<Given>, on_page: &Plan) -> Outcome {
+/// What stands on the page while texts are read.
+pub(super) struct Beside<'a> {
+    /// The plan.
+    pub(super) plan: &'a Plan,
+    /// Whether the reader has entered it: nothing is compared with a plan that no one has.
+    pub(super) is_entered: bool,
+    /// The GPU that the reader chose for the texts.
+    pub(super) gpu: Option<&'a str>,
+}
+
+/// Reads everything that was given, beside what the page has.
+pub(super) fn read(given: Vec<Given>, beside: &Beside<'_>) -> Outcome {
     let mut outcome = Outcome {
         files: Vec::new(),
         imported: None,
         plan: None,
+        reports: Vec::new(),
         diagnoses: Vec::new(),
         unreadable: Vec::new(),
         corrected: Vec::new(),
         is_addition: false,
         problems: Vec::new(),
     };
-    let mut reports = Vec::new();
+    let mut gpus = Vec::new();
     for one in given {
         let states = diagnose(&one.bytes, None);
         match states {
@@ -66,7 +80,10 @@ pub(super) fn read(given: Vec<Given>, on_page: &Plan) -> Outcome {
                 let commands =
                     String::from_utf8(one.bytes.clone()).ok().map(|text| File { name: one.name.clone(), text });
                 outcome.files.extend(commands.filter(|file| !import(std::slice::from_ref(file)).understood.is_empty()));
-                reports.push(one);
+                if gpus.is_empty() {
+                    gpus = found.gpus();
+                }
+                outcome.reports.push(one);
             }
             Err(_) => outcome.unreadable.push(one.name),
             Ok(_) => match String::from_utf8(one.bytes) {
@@ -75,15 +92,9 @@ pub(super) fn read(given: Vec<Given>, on_page: &Plan) -> Outcome {
             },
         }
     }
-    outcome.import(on_page);
-    // A failure is set against the plan of the files beside it, else against the page's.
-    let job = Job::resolve(outcome.plan.as_ref().unwrap_or(on_page));
-    let job = job.map_err(|problems| outcome.problems = problems).ok();
-    for one in reports {
-        if let Ok(found) = diagnose(&one.bytes, job.as_ref()) {
-            outcome.diagnoses.push((one.name, found));
-        }
-    }
+    outcome.import(beside.plan);
+    outcome.take_gpu(&gpus, beside);
+    outcome.diagnose(beside);
     outcome
 }
 
@@ -138,6 +149,64 @@ impl Outcome {
         self.imported = Some((imported, findings));
     }
 
+    /// The plan of files beside a failure is of the GPU that the failure was on: the one that the reader chose, else the page's
+    /// where it can be that one, else the likeliest.
+    fn take_gpu(&mut self, gpus: &[&'static Gpu], beside: &Beside<'_>) {
+        let (Some(plan), Some(field)) = (&mut self.plan, plan::field("gpu")) else { return };
+        let own = field.text(plan);
+        let is_own = beside.is_entered && (own.is_empty() || gpus.iter().any(|gpu| gpu.id == own));
+        let likeliest = gpus.first().filter(|_| !is_own).map(|gpu| gpu.id.as_ref());
+        if let Some(id) = beside.gpu.or(likeliest) {
+            // An id of the catalogue.
+            let _ = field.set_text(plan, id);
+        }
+    }
+
+    /// Whether the plan that texts are set against is one that someone has entered, on the page or in files.
+    fn is_entered(&self, beside: &Beside<'_>) -> bool {
+        let by_files = self.imported.as_ref().is_some_and(|(imported, _)| names_a_model(imported));
+        beside.is_entered || by_files
+    }
+
+    /// Sets the texts against the plan of the files beside them, else against the page's, where someone has entered it.
+    pub(super) fn diagnose(&mut self, beside: &Beside<'_>) {
+        let plan = self.plan.as_ref().unwrap_or(beside.plan);
+        let resolved = if self.is_entered(beside) || self.plan.is_some() { Some(Job::resolve(plan)) } else { None };
+        self.problems = resolved.as_ref().and_then(|job| job.as_ref().err().cloned()).unwrap_or_default();
+        let job = resolved.and_then(Result::ok).filter(|_| self.is_entered(beside));
+        let said: Vec<&str> =
+            self.imported.iter().flat_map(|(imported, _)| &imported.understood).map(|told| told.field).collect();
+        self.diagnoses.clear();
+        for one in &self.reports {
+            let Ok(mut found) = diagnose(&one.bytes, job.as_ref()) else { continue };
+            if self.is_entered(beside) {
+                // A plan that cannot be estimated is a plan all the same.
+                found.asked = None;
+            }
+            if let Some(asked) = &mut found.asked {
+                asked.missing.retain(|key| !said.contains(key));
+            }
+            self.diagnoses.push((one.name.clone(), found));
+        }
+    }
+
+    /// Whether texts were read that say more once another plan stands beside them.
+    pub(super) fn has_reports(&self) -> bool {
+        !self.reports.is_empty()
+    }
+
+    /// Fields of a plan that a text says, where it is asked for the others.
+    pub(super) fn filled(&self) -> Vec<(&'static str, String)> {
+        self.diagnoses.iter().find_map(|(_, found)| found.asked.as_ref()).map_or_else(Vec::new, Asked::edits)
+    }
+
+    /// Puts another GPU into the plan of the files; whether there is one.
+    pub(super) fn choose_gpu(&mut self, beside: &Beside<'_>) -> bool {
+        self.take_gpu(&[], beside);
+        self.diagnose(beside);
+        self.plan.is_some()
+    }
+
     /// Whether the program of a model's class was not there yet.
     pub(super) fn lacks_program(&self) -> bool {
         programs::wanted_by(&self.problems).is_some()
@@ -158,7 +227,11 @@ impl Outcome {
         let lints = self.imported.as_ref().map_or(0, |(_, findings)| findings.len());
         if place >= lints {
             let found = self.diagnoses.iter().flat_map(|(_, diagnosis)| &diagnosis.findings).nth(place - lints)?;
-            return Some(edited(on_page, &found.edits));
+            let after = edited(self.plan.as_ref().unwrap_or(on_page), &found.edits);
+            if self.plan.is_some() {
+                self.plan = Some(after.clone());
+            }
+            return Some(after);
         }
         let (_, findings) = self.imported.as_ref()?;
         let fix = findings.get(place)?.fix.clone()?;
@@ -191,8 +264,10 @@ impl Outcome {
             out += &self.import_html(page, words, imported, findings);
         }
         let mut place = self.imported.as_ref().map_or(0, |(_, findings)| findings.len());
+        let gpu = text_of(self.plan.as_ref().unwrap_or(page.plan()), "gpu");
+        let against = Against { gpu, is_of_files: self.plan.is_some() };
         for (name, diagnosis) in &self.diagnoses {
-            out += &diagnosis_html(page, words, name, diagnosis, place);
+            out += &diagnosis_html(page, words, name, diagnosis, place, &against);
             place += diagnosis.findings.len();
         }
         out
@@ -265,7 +340,7 @@ impl Outcome {
 }
 
 /// `plan` with fields set as links write them; a value that a field does not take leaves it as it is.
-fn edited(plan: &Plan, edits: &[(&'static str, String)]) -> Plan {
+pub(super) fn edited(plan: &Plan, edits: &[(&'static str, String)]) -> Plan {
     let mut plan = plan.clone();
     for (name, value) in edits {
         if let Some(field) = plan::field(name) {

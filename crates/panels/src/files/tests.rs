@@ -64,3 +64,126 @@ fn the_plan_is_written_as_the_reader_chooses_and_follows_the_page() {
     reader.act("choose zero_stage", "3");
     assert!(reader.text("export").contains("\"stage\": 3"), "{}", reader.text("export"));
 }
+
+/// A failure on a GPU with 24 GB, somewhere in transformers' trainer.
+const FAILURE: &str = "Traceback (most recent call last):\n  File \"/env/lib/python3.12/site-packages/trl/trainer/sft_trainer.py\", \
+    line 1189, in training_step\n    return super().training_step(*args, **kwargs)\ntorch.OutOfMemoryError: CUDA out of memory. \
+    Tried to allocate 640.00 MiB. GPU 0 has a total capacity of 23.64 GiB of which 300.81 MiB is free. Process 5120 has 23.33 \
+    GiB memory in use. Of the allocated memory 21.70 GiB is allocated by PyTorch, and 1.16 GiB is reserved by PyTorch but \
+    unallocated.\n";
+
+/// What is said only of a plan, or names the plan that everyone begins with.
+const OF_A_PLAN: [&str; 8] = [
+    "request of the plan",
+    "The plan needs",
+    "By replay",
+    "by the plan",
+    "The plan counts",
+    "the plan of one",
+    "A100",
+    "Qwen",
+];
+
+#[track_caller]
+fn assert_compares_nothing(said: &str) {
+    for words in OF_A_PLAN {
+        assert!(!said.contains(words), "{words} is in {said}");
+    }
+    assert!(said.contains("No plan of this run is given"), "{said}");
+}
+
+#[test]
+fn a_failure_is_set_against_no_plan_that_no_one_has_entered() {
+    let mut reader = Reader::open("");
+    reader.act("files read", "");
+    press(&mut reader, FAILURE, "Read");
+    let said = reader.text("files");
+    assert_compares_nothing(&said);
+    for words in ["fragmentation", "model, gpu, method", "trl/trainer/sft_trainer.py", "The GPU has 23.64 GiB"] {
+        assert!(said.contains(words), "{words} is not in {said}");
+    }
+    assert!(!said.contains("Calibrate"), "the plan is not to be changed: {said}");
+    // What the text says is taken over by a button each, and is no plan yet.
+    reader.press("files", "gpu:rtx-4090\"");
+    assert!(reader.fragment.as_deref().unwrap().contains("gpu=rtx-4090"), "{:?}", reader.fragment);
+    assert!(reader.html("files").contains("aria-pressed=\"true\">GeForce RTX 4090<"));
+    reader.press("files", "Fill in what the text says");
+    assert_compares_nothing(&reader.text("files"));
+    // The form makes it one, and what was read follows.
+    reader.act("choose model", "openai-community/gpt2");
+    let said = reader.text("files");
+    assert!(said.contains("the plan") && !said.contains("No plan of this run"), "{said}");
+    assert!(!said.contains("the plan of one"), "the plan's GPU is the text's: {said}");
+}
+
+#[test]
+fn the_plan_everyone_begins_with_can_be_meant() {
+    let mut reader = Reader::open("");
+    reader.act("files read", "");
+    press(&mut reader, FAILURE, "Read");
+    reader.press("files", "Compare with the plan on the page");
+    let said = reader.text("files");
+    assert!(said.contains("the plan of one with 79.25 GiB") && said.contains("request of the plan"), "{said}");
+    // It follows the plan: the GPU of the text comes by a button.
+    reader.press("files", "gpu:rtx-3090\"");
+    assert!(!reader.text("files").contains("the plan of one"), "{}", reader.text("files"));
+}
+
+#[test]
+fn a_monitor_is_read_by_itself_and_asks_whose_a_process_is() {
+    let table = "| NVIDIA-SMI 570.1   Driver Version: 570.1   CUDA Version: 12.8 |\n\
+                 |   0  NVIDIA GeForce RTX 5090        Off |   00000000:01:00.0 Off |                  N/A |\n\
+                 | 30%   52C    P2            187W /  575W |    4612MiB /  32607MiB |     38%      Default |\n\
+                 | Processes: |\n|    0   N/A  N/A           5120      C   python                                 4590MiB |\n";
+    for (languages, asks, orders) in
+        [("en", "Is python 5120 your run?", "End them"), ("zh", "python 5120 是您的训练吗", "结束这些进程")]
+    {
+        let mut reader = Reader::open(&format!("v=1&lang={languages}"));
+        reader.act("files read", "");
+        reader.act("files-text", table);
+        reader.act("files take", "");
+        let said = reader.text("files");
+        assert!(said.contains(asks) && !said.contains(orders), "{said}");
+        assert!(said.contains("GeForce RTX 5090") && !said.contains("A100"), "{said}");
+    }
+}
+
+#[test]
+fn the_plan_of_a_script_beside_a_failure_is_of_the_failure_s_gpu() {
+    let script = "from trl import SFTConfig, SFTTrainer\nargs = SFTConfig(per_device_train_batch_size=2, max_length=2048)\n\
+                  SFTTrainer('Qwen/Qwen2.5-1.5B', args=args)\n";
+    let mut reader = Reader::open("");
+    reader.bring("train.py", script.into(), script.len() as u64, false);
+    reader.bring("error.txt", FAILURE.into(), FAILURE.len() as u64, true);
+    let said = reader.text("files");
+    assert!(!said.contains("No plan of this run") && !said.contains("the plan of one"), "{said}");
+    assert!(reader.html("files").contains("aria-pressed=\"true\">GeForce RTX 3090<"), "{}", reader.html("files"));
+    reader.press("files", "gpu:rtx-4090\"");
+    assert!(reader.html("files").contains("aria-pressed=\"true\">GeForce RTX 4090<"));
+    reader.press("files", "Use this plan");
+    let fragment = reader.fragment.clone().unwrap();
+    assert!(fragment.contains("gpu=rtx-4090") && fragment.contains("Qwen2.5-1.5B"), "{fragment}");
+}
+
+#[test]
+fn files_that_name_no_model_make_no_plan_to_compare_with() {
+    let mut reader = Reader::open("");
+    let launcher = "{\"zero_optimization\": {\"stage\": 3}, \"train_micro_batch_size_per_gpu\": 2}";
+    reader.bring("ds.json", launcher.into(), launcher.len() as u64, false);
+    reader.bring("error.txt", FAILURE.into(), FAILURE.len() as u64, true);
+    let said = reader.text("files");
+    assert!(said.contains("No plan of this run is given") && !said.contains("request of the plan"), "{said}");
+    assert!(said.contains("say what the text does not: model, gpu, method, max_length"), "{said}");
+}
+
+#[test]
+fn a_snapshot_is_drawn_beside_a_plan_that_someone_has_entered() {
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/files/diagnose");
+    let bytes = std::fs::read(file.join("qwen2.5-0.5b-lora-2-layers.pickle")).unwrap();
+    let size = bytes.len() as u64;
+    let mut reader = Reader::open("");
+    reader.bring("snapshot.pickle", bytes, size, true);
+    assert!(!reader.html("files").contains("<svg"), "{}", reader.text("files"));
+    reader.press("files", "Compare with the plan on the page");
+    assert!(reader.html("files").contains("<svg"), "{}", reader.text("files"));
+}

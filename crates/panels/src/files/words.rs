@@ -61,6 +61,10 @@ pub(super) struct Words {
     pub(super) only_plan: &'static str,
     pub(super) what: &'static str,
     pub(super) add: &'static str,
+    /// How to say what a text leaves open.
+    pub(super) how_to_say: &'static str,
+    pub(super) fill: &'static str,
+    pub(super) compare_all_the_same: &'static str,
     /// What a figure of a reading is called.
     pub(super) named: fn(&str) -> &'static str,
     pub(super) from: fn(&str, usize) -> String,
@@ -134,6 +138,9 @@ static ENGLISH: Words = Words {
     only_plan: "At its peak only the plan holds",
     what: "What it is",
     add: "Add another text",
+    how_to_say: "Choose these in the form, or add the script, the configuration or the command of the run to this text.",
+    fill: "Fill in what the text says",
+    compare_all_the_same: "Compare with the plan on the page",
     named: english,
     from: |file, line| format!("{file}, line {line}"),
 };
@@ -198,6 +205,9 @@ static CHINESE: Words = Words {
     only_plan: "只有方案在峰值时持有",
     what: "是什么",
     add: "再添加一段文本",
+    how_to_say: "可以在表单中选择，也可以把训练的脚本、配置或命令一并添加进来。",
+    fill: "填入文本里已有的内容",
+    compare_all_the_same: "与页面上的方案比较",
     named: chinese,
     from: |file, line| format!("{file} 第 {line} 行"),
 };
@@ -211,6 +221,7 @@ fn english(figure: &str) -> &'static str {
         "used_bytes" => "In use",
         "process_bytes" => "This process",
         "other_processes_bytes" => "Other processes",
+        "processes_bytes" => "Processes",
         "allowed_bytes" => "Allowed to this process",
         "allocated_bytes" => "Allocated by PyTorch",
         "private_pool_bytes" => "In private pools",
@@ -223,6 +234,15 @@ fn english(figure: &str) -> &'static str {
         "alloc_retries" => "Allocation retries",
         "ooms" => "Out-of-memory errors",
         "rank" => "Rank",
+        "share_bytes" => "The engine's share",
+        "weights_bytes" => "The engine's weights",
+        "activation_bytes" => "The engine's activations",
+        "non_torch_bytes" => "The engine outside of PyTorch",
+        "graphs_bytes" => "The engine's CUDA graphs",
+        "kv_cache_bytes" => "The engine's KV cache",
+        "suggested_cache_bytes" => "KV cache that the engine suggests",
+        "kv_cache_tokens" => "Tokens in the KV cache",
+        "request_tokens" => "Tokens of the longest request",
         _ => "",
     }
 }
@@ -236,6 +256,7 @@ fn chinese(figure: &str) -> &'static str {
         "used_bytes" => "已用",
         "process_bytes" => "本进程",
         "other_processes_bytes" => "其他进程",
+        "processes_bytes" => "进程",
         "allowed_bytes" => "本进程上限",
         "allocated_bytes" => "PyTorch 已分配",
         "private_pool_bytes" => "私有内存池",
@@ -248,6 +269,15 @@ fn chinese(figure: &str) -> &'static str {
         "alloc_retries" => "分配重试次数",
         "ooms" => "显存不足次数",
         "rank" => "Rank",
+        "share_bytes" => "推理引擎的份额",
+        "weights_bytes" => "推理引擎的权重",
+        "activation_bytes" => "推理引擎的激活",
+        "non_torch_bytes" => "推理引擎在 PyTorch 之外",
+        "graphs_bytes" => "推理引擎的 CUDA graph",
+        "kv_cache_bytes" => "推理引擎的 KV 缓存",
+        "suggested_cache_bytes" => "引擎建议的 KV 缓存",
+        "kv_cache_tokens" => "KV 缓存的 token 数",
+        "request_tokens" => "最长请求的 token 数",
         _ => "",
     }
 }

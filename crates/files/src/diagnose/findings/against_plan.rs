@@ -1,12 +1,13 @@
 //! A reading beside the plan of the run.
 
-use headroom_core::gpu::{self, Gpu};
 use headroom_core::job::Job;
 use headroom_core::memory::{Estimate, HostVerdict, Replay, Requests, replay};
 
-use super::recognise::{is_shared_segment, recognise};
+use super::near::{is_shared_segment, nearest};
+use super::recognise::recognise;
 use super::tried::explanations;
 use super::{Finding, Kind, Replayed};
+use crate::diagnose::asked::gpus;
 use crate::diagnose::reading::{Format, Reading};
 use crate::finding::Severity;
 use crate::snapshot::{Snapshot, compare};
@@ -17,26 +18,35 @@ const SAME_PER_MILLE: u64 = 20;
 /// What the plan says to the first reading, and changes what was found without it.
 pub(in super::super) fn of_plan(readings: &[Reading], job: &Job, estimate: &Estimate, found: &mut Vec<Finding>) {
     let Some(reading) = readings.iter().find(|reading| reading.tried.is_some()).or(readings.first()) else { return };
-    let is_engine = matches!(reading.format, Format::Vllm | Format::VllmLog | Format::Sglang | Format::HostOutOfMemory);
+    let of_engine = [Format::Vllm, Format::VllmLog, Format::VllmCumem, Format::Sglang, Format::HostOutOfMemory];
+    let is_engine = of_engine.contains(&reading.format) || reading.is_in_engine();
     let requests = Requests::new(job);
     let context = reading.context_bytes().unwrap_or(estimate.peak.context_bytes);
     let total = reading.total_bytes.unwrap_or(job.memory_bytes());
-    let others = reading.other_processes_bytes.unwrap_or(0);
+    // Of a monitor's processes none is known to be another's.
+    let others = reading.other_processes_bytes.filter(|_| reading.tried.is_some()).unwrap_or(0);
     let there = reading.allowed_bytes.unwrap_or(total).min(total).saturating_sub(context).saturating_sub(others);
     let mut own = Vec::new();
     if let Some(tried) = reading.tried.filter(|_| !is_engine) {
         let expandable = reading.expandable || job.plan().expandable_segments;
         let predicted = requests.failure_on(expandable, there);
-        let kind = match recognise(reading, &requests.all(), predicted.as_ref()) {
+        let all = requests.all();
+        let kind = match recognise(reading, &all, predicted.as_ref()) {
             Some(recognised) => Kind::FailedRequest(recognised),
-            None => Kind::UnknownRequest { tried: tried.bytes, is_shared_segment: is_shared_segment(tried) },
+            None => Kind::UnknownRequest {
+                tried: tried.bytes,
+                is_shared_segment: is_shared_segment(tried),
+                nearest: nearest(tried, &all),
+            },
         };
         own.push(Finding::new(kind, Severity::Error, Some(reading.line), &reading.evidence));
     }
     if let Some(total) = reading.total_bytes.filter(|total| is_other_gpu(*total, job.memory_bytes())) {
         let kind = Kind::OtherGpu { stated: total, planned: job.memory_bytes() };
         let mut finding = Finding::new(kind, Severity::Warning, Some(reading.line), &reading.evidence);
-        finding.edits.extend(gpu_of(reading, total).map(|gpu| ("gpu", gpu.id.to_string())));
+        if let [gpu] = gpus(std::slice::from_ref(reading))[..] {
+            finding.edits.push(("gpu", gpu.id.to_string()));
+        }
         own.push(finding);
     }
     if !is_engine {
@@ -59,19 +69,6 @@ pub(in super::super) fn of_plan(readings: &[Reading], job: &Job, estimate: &Esti
     found.retain(|finding| !matches!(finding.kind, Kind::Full { .. }) || is_engine);
     own.append(found);
     *found = own;
-}
-
-/// Totals are printed to a hundredth of a GiB.
-const TOTAL_STEP_BYTES: u64 = (1 << 30) / 100;
-
-/// The GPU that a text is of: by its name, else the only one whose memory, as programs see it, is the total that is stated.
-fn gpu_of(reading: &Reading, total: u64) -> Option<&'static Gpu> {
-    let named = reading.gpu_name.as_deref().and_then(|name| gpu::resolve(name).ok());
-    let is_of_size = |gpu: &&Gpu| gpu.memory_bytes().abs_diff(total) < TOTAL_STEP_BYTES;
-    named.or_else(|| {
-        let mut of_size = gpu::catalogue().iter().filter(is_of_size);
-        of_size.next().filter(|_| of_size.next().is_none())
-    })
 }
 
 /// GPUs of one size differ by what firmware keeps: a tenth apart they are others.

@@ -1,7 +1,7 @@
 //! What a text by itself says about the cause.
 
 use super::{Finding, Kind, Library, whole_mib};
-use crate::diagnose::reading::{Format, Reading};
+use crate::diagnose::reading::{EngineFigures, Format, Process, Reading};
 use crate::finding::Severity;
 
 /// Less than this of other processes is a desktop or a context: they are only worth knowing.
@@ -16,7 +16,19 @@ const LITTLE_IDLE: u64 = 50;
 pub(in super::super) fn of_readings(readings: &[Reading]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for reading in readings {
-        for finding in of(reading) {
+        for mut finding in of(reading) {
+            if let Kind::Processes { bytes, processes } = &mut finding.kind {
+                // A monitor beside the failure lists the process that failed.
+                let is_own = |process: &Process| {
+                    process.pid.is_some() && readings.iter().any(|other| other.process_pid == process.pid)
+                };
+                let own = processes.iter().filter(|process| is_own(process)).map(|process| process.bytes).sum();
+                *bytes = bytes.saturating_sub(own);
+                processes.retain(|process| !is_own(process));
+                if own > 0 && processes.is_empty() {
+                    continue;
+                }
+            }
             let id = finding.kind.id();
             if findings.iter().all(|other| other.kind.id() != id) {
                 findings.push(finding);
@@ -29,6 +41,7 @@ pub(in super::super) fn of_readings(readings: &[Reading]) -> Vec<Finding> {
 fn of(reading: &Reading) -> Vec<Finding> {
     let mut kinds = Vec::new();
     kinds.extend(failure(reading));
+    kinds.extend(engine(reading));
     kinds.extend(others(reading));
     kinds.extend(capped(reading));
     kinds.extend(retries(reading));
@@ -50,6 +63,9 @@ fn of(reading: &Reading) -> Vec<Finding> {
 /// What failed, by its format.
 fn failure(reading: &Reading) -> Vec<(Kind, Severity)> {
     let tried = reading.tried.map(|tried| tried.bytes);
+    if let Some(tried) = tried.filter(|_| reading.is_in_engine()) {
+        return vec![(Kind::EngineRequest { tried }, Severity::Error)];
+    }
     let library = |library| vec![(Kind::Library { library, tried }, Severity::Error)];
     match reading.format {
         Format::CudaOutOfMemory
@@ -62,6 +78,7 @@ fn failure(reading: &Reading) -> Vec<(Kind, Severity)> {
         Format::CublasAllocFailed => library(Library::Cublas),
         Format::NcclOutOfMemory => library(Library::Nccl),
         Format::BitsandbytesOutOfMemory => library(Library::Bitsandbytes),
+        Format::VllmCumem => library(Library::VllmCumem),
         Format::Vllm | Format::Sglang => {
             vec![(Kind::EngineCache { needed: tried, available: reading.free_bytes }, Severity::Error)]
         }
@@ -73,6 +90,21 @@ fn failure(reading: &Reading) -> Vec<(Kind, Severity)> {
         }
         _ => Vec::new(),
     }
+}
+
+/// What an engine says of its start: a warning where it takes more than its share.
+fn engine(reading: &Reading) -> Option<(Kind, Severity)> {
+    let figures = reading.engine;
+    (figures != EngineFigures::default()).then(|| {
+        let severity = if is_over_share(&figures) { Severity::Warning } else { Severity::Note };
+        (Kind::EngineStart(figures), severity)
+    })
+}
+
+/// Whether what an engine takes is more than its share by more than figures are rounded.
+pub(super) fn is_over_share(figures: &EngineFigures) -> bool {
+    let share = figures.share_bytes.unwrap_or(u64::MAX);
+    figures.taken_bytes().is_some_and(|taken| taken > share.saturating_add(share / 100))
 }
 
 /// PyTorch's allocator: fragmentation where what lies idle would have met the request, a full GPU otherwise.
@@ -121,6 +153,9 @@ fn others(reading: &Reading) -> Option<(Kind, Severity)> {
     if let Some(bytes) = reading.other_processes_bytes.filter(|bytes| *bytes > 0) {
         let mut processes = reading.processes.clone();
         processes.sort_by_key(|process| std::cmp::Reverse(process.bytes));
+        if tried.is_none() {
+            return Some((Kind::Processes { bytes, processes }, Severity::Note));
+        }
         let decisive = tried.map(|tried| free.saturating_add(bytes) >= tried);
         let severity = match decisive {
             Some(true) if bytes >= OTHERS_WORTH_A_WARNING => Severity::Error,
@@ -131,11 +166,11 @@ fn others(reading: &Reading) -> Option<(Kind, Severity)> {
     }
     // Messages before PyTorch 2.1, and those without NVML, list no process.
     let in_use = reading.total_bytes?.checked_sub(reading.free_bytes?)?;
-    // NVML may know nothing of a process in a container and count it as nothing.
-    let own = reading
-        .process_bytes
-        .filter(|bytes| *bytes > 0)
-        .or_else(|| Some(reading.reserved()?.saturating_add(MOST_CONTEXT)))?;
+    // NVML may know nothing of a process in a container and count it as nothing: then it knows nothing of others either.
+    if is_hidden(reading) {
+        return None;
+    }
+    let own = reading.process_bytes.or_else(|| Some(reading.reserved()?.saturating_add(MOST_CONTEXT)))?;
     let bytes = in_use.checked_sub(own).filter(|bytes| *bytes >= OTHERS_WORTH_A_WARNING)?;
     Some((Kind::UnexplainedUse { bytes }, Severity::Warning))
 }
@@ -150,9 +185,14 @@ fn retries(reading: &Reading) -> Option<(Kind, Severity)> {
     (retries > 0 || ooms > 0).then_some((Kind::Retries { retries, ooms }, Severity::Warning))
 }
 
+/// `this process has 0 bytes memory in use`, of one that has taken memory.
+fn is_hidden(reading: &Reading) -> bool {
+    reading.process_bytes == Some(0)
+}
+
 /// What the process has besides PyTorch's memory, and the counter that stands for a process that a container hides.
 fn context(reading: &Reading) -> Option<(Kind, Severity)> {
-    if reading.evidence.contains("17179869184.00 GiB") {
+    if is_hidden(reading) || reading.evidence.contains("17179869184.00 GiB") {
         return Some((Kind::HiddenProcess, Severity::Note));
     }
     let bytes = reading.context_bytes().filter(|bytes| *bytes > 0)?;

@@ -3,22 +3,27 @@
 use headroom_core::units::{bytes_text, count_text};
 use headroom_text::Language;
 
+use super::causes::is_over_share;
+use super::near::Nearest;
 use super::recognise::{Class, Recognised};
 use super::tried::{Change, Tried};
-use super::{Kind, Library, Place, Replayed, Said, whole_mib};
-use crate::diagnose::reading::Process;
+use super::{Kind, Library, Place, Replayed, Said, likely_own, off_per_mille, per_cent, whole_mib};
+use crate::diagnose::reading::{EngineFigures, Process};
 use crate::snapshot::{Comparison, OfSize};
 
 pub(super) fn said(kind: &Kind) -> Said {
     let (what, fix) = match kind {
         Kind::OtherProcesses { bytes, processes, decisive } => others(*bytes, processes, *decisive),
+        Kind::Processes { bytes, processes } => asked_processes(*bytes, processes),
         Kind::UnexplainedUse { bytes } => (
             format!("有 {} 显存不是 PyTorch 和 CUDA 上下文占用的：还有别的进程在用这张卡。", bytes_text(*bytes)),
-            "用 nvidia-smi 查看，结束不该占卡的进程。".to_owned(),
+            "用 nvidia-smi 查看：不属于本次训练的进程可以结束，或让训练换一张卡。".to_owned(),
         ),
         Kind::Fragmentation { unallocated, tried, replayed } => fragmentation(*unallocated, *tried, *replayed),
         Kind::FailedRequest(recognised) => (recognised_text(recognised), class_fix(recognised.class).to_owned()),
-        Kind::UnknownRequest { tried, is_shared_segment } => unknown(*tried, *is_shared_segment),
+        Kind::UnknownRequest { tried, is_shared_segment, nearest } => {
+            unknown(*tried, *is_shared_segment, nearest.as_ref())
+        }
         Kind::Full { allocated, total, tried } => full(*allocated, *total, *tried),
         Kind::LargerThanGpu { tried, total } => (
             format!("单次请求 {}，超过显卡的全部显存 {}。", bytes_text(*tried), bytes_text(*total)),
@@ -47,6 +52,11 @@ pub(super) fn said(kind: &Kind) -> Said {
         Kind::Context { bytes, planned } => context(*bytes, *planned),
         Kind::Library { library, tried } => (library_text(*library, *tried), library_fix(*library).to_owned()),
         Kind::EngineCache { needed, available } => engine(*needed, *available),
+        Kind::EngineStart(figures) => engine_start(figures),
+        Kind::EngineRequest { tried } => (
+            format!("{} 的请求失败在负责生成的推理引擎里，不在训练步里：它的权重、CUDA graph 和缓存已占满显卡。", bytes_text(*tried)),
+            "调小 gpu_memory_utilization（mem_fraction_static）或 max_num_seqs：推理引擎在运行期间一直占着它的缓存。".to_owned(),
+        ),
         Kind::HostRanOut { bytes, planned } => host_ran_out(*bytes, *planned),
         Kind::HostTooSmall { held, loading, available } => (
             host_use(*held, *loading, *available),
@@ -81,9 +91,10 @@ pub(super) fn said(kind: &Kind) -> Said {
             "auto_find_batch_size 逐次减小批量，减到 1 仍然显存不足。".to_owned(),
             "要减的是与批量无关的部分：缩短序列、开启梯度检查点、改用 LoRA 或 4 位量化、做分片。建议中有最快的可行办法。".to_owned(),
         ),
-        Kind::HiddenProcess => {
-            ("17179869184.00 GiB 是减到零以下的计数：容器让 NVML 看不到这个进程。".to_owned(), String::new())
-        }
+        Kind::HiddenProcess => (
+            "报错里本进程的占用为零或低于零：容器让 NVML 看不到这个进程，这个数字也不能说明有别的进程。".to_owned(),
+            String::new(),
+        ),
     };
     Said { what, fix }
 }
@@ -99,13 +110,30 @@ fn others(bytes: u64, processes: &[Process], decisive: Option<bool>) -> (String,
         Some(false) => "；即使没有它们，这次请求也会失败。",
         None => "。",
     });
-    (what, "结束这些进程，或用 CUDA_VISIBLE_DEVICES 换一张卡。".to_owned())
+    (what, "如果它们不属于本次训练，请结束它们，或用 CUDA_VISIBLE_DEVICES 换一张卡。".to_owned())
+}
+
+fn asked_processes(bytes: u64, processes: &[Process]) -> (String, String) {
+    let own = likely_own(processes);
+    if own.is_empty() {
+        return (format!("卡上的进程占用了 {}。", bytes_text(bytes)), String::new());
+    }
+    let named = own.iter().map(|one| process(one)).collect::<Vec<_>>().join("，");
+    let names = own.iter().map(|one| name(one)).collect::<Vec<_>>().join("、");
+    let fix = format!(
+        "{names} 是您的训练吗？是的话，这就是训练占用的显存，不需要结束任何进程。不是的话，同卡的训练能用的就少这么多，可用 \
+         CUDA_VISIBLE_DEVICES 换一张卡。"
+    );
+    (format!("卡上的进程占用了 {}（{named}）。", bytes_text(bytes)), fix)
+}
+
+fn name(process: &Process) -> String {
+    let name = process.name.as_deref().unwrap_or("进程");
+    process.pid.map_or_else(|| name.to_owned(), |pid| format!("{name} {pid}"))
 }
 
 fn process(process: &Process) -> String {
-    let name = process.name.as_deref().unwrap_or("进程");
-    let pid = process.pid.map(|pid| format!(" {pid}")).unwrap_or_default();
-    format!("{name}{pid}：{}", bytes_text(process.bytes))
+    format!("{}：{}", name(process), bytes_text(process.bytes))
 }
 
 fn fragmentation(unallocated: u64, tried: Option<u64>, replayed: Option<Replayed>) -> (String, String) {
@@ -138,15 +166,29 @@ fn place(place: &Place) -> String {
     }
 }
 
+fn in_plan(bytes: u64, tried: u64) -> String {
+    let off =
+        if bytes_text(bytes) == bytes_text(tried) { String::new() } else { format!("（{}）", off_by(bytes, tried)) };
+    format!("在方案里为 {}{off}", bytes_text(bytes))
+}
+
+fn off_by(bytes: u64, tried: u64) -> String {
+    let (off, is_more) = off_per_mille(bytes, tried);
+    format!("{} {}%", if is_more { "大" } else { "小" }, per_cent(off))
+}
+
 fn recognised_text(recognised: &Recognised) -> String {
     let Recognised { bytes, tried, allocated_gap, is_predicted, is_in_stack, others, .. } = recognised;
-    let mut what = format!(
-        "失败的 {} 请求是{}：{}，在方案里为 {}。",
-        bytes_text(*tried),
-        class(recognised.class),
-        place(&recognised.place),
-        bytes_text(*bytes)
-    );
+    let request = bytes_text(*tried);
+    let first = format!("{}：{}，{}", class(recognised.class), place(&recognised.place), in_plan(*bytes, *tried));
+    let listed: Vec<String> =
+        others.iter().map(|(other, bytes)| format!("{}，{}", place(other), in_plan(*bytes, *tried))).collect();
+    let mut what = if others.is_empty() || recognised.is_told_apart() {
+        format!("失败的 {request} 请求是{first}。")
+    } else {
+        let count = others.len() + 1;
+        format!("失败的 {request} 请求与方案里的 {count} 个请求相符：{}；{}。", first.trim_start(), listed.join("；"))
+    };
     if *is_predicted {
         what.push_str("方案在这张卡上的回放也失败在这里。");
     }
@@ -156,9 +198,8 @@ fn recognised_text(recognised: &Recognised) -> String {
     if let Some(gap) = allocated_gap.filter(|gap| *gap > 0) {
         what.push_str(&format!("报错时已分配的量与方案在此处的相差 {}。", bytes_text(gap)));
     }
-    if !others.is_empty() {
-        let names: Vec<String> = others.iter().map(place).collect();
-        what.push_str(&format!("同样大小的还有：{}。", names.join("；")));
+    if !others.is_empty() && recognised.is_told_apart() {
+        what.push_str(&format!("大小相近的还有：{}。", listed.join("；")));
     }
     what
 }
@@ -202,13 +243,21 @@ fn class_fix(class: Class) -> &'static str {
     }
 }
 
-fn unknown(tried: u64, is_shared_segment: bool) -> (String, String) {
-    let tried = bytes_text(tried);
+fn unknown(bytes: u64, is_shared_segment: bool, nearest: Option<&Nearest>) -> (String, String) {
+    let tried = bytes_text(bytes);
     if is_shared_segment {
         let what = format!("无法识别失败的请求：{tried} 是分配器为 1 MiB 或 10 MiB 以内的任何请求所取的段。");
         return (what, "显存此前已满：要看的是已分配的内容，而不是这次请求。".to_owned());
     }
-    let what = format!("无法识别失败的 {tried} 请求：方案里没有这样大小的请求。");
+    if nearest.is_some_and(|nearest| tried == bytes_text(nearest.bytes)) {
+        let what = format!("无法识别失败的 {tried} 请求：任何方案都有许多这样小的请求。");
+        return (what, "显存此前已满：要看的是已分配的内容，而不是这次请求。".to_owned());
+    }
+    let mut what = format!("无法识别失败的 {tried} 请求：方案里没有这样大小的请求。");
+    if let Some(nearest) = nearest {
+        let size = bytes_text(nearest.bytes);
+        what.push_str(&format!("最接近的是{}，{size}（{}）。", place(&nearest.place), off_by(nearest.bytes, bytes)));
+    }
     (what, "实际运行与方案不同：请核对 batch size、长度、精度和损失。".to_owned())
 }
 
@@ -237,6 +286,7 @@ fn library_text(library: Library, tried: Option<u64>) -> String {
         Library::Cublas => "cuBLAS 或 cuDNN",
         Library::Nccl => "NCCL",
         Library::Bitsandbytes => "bitsandbytes",
+        Library::VllmCumem => "vLLM 睡眠模式的分配器（cumem_allocator.cpp）",
     };
     let tried = tried.map(|tried| format!(" {} ", bytes_text(tried))).unwrap_or_default();
     format!("{name} 自己申请{tried}显存失败：显存已被 PyTorch 的缓存或其他进程占满。")
@@ -249,6 +299,9 @@ fn library_fix(library: Library) -> &'static str {
         }
         Library::Cublas => "在 PyTorch 的缓存之外留出显存：减小 micro-batch。若显存并未用完，常见原因是下标越界。",
         Library::Nccl => "NCCL 在第一次集合通信时需要几百 MiB：留出这些显存，或调小 NCCL_BUFFSIZE。",
+        Library::VllmCumem => {
+            "引擎唤醒时要一次取回权重和缓存：先让训练侧清空缓存（torch.cuda.empty_cache），调小 gpu_memory_utilization，或在生成时卸载训练状态。"
+        }
         Library::Bitsandbytes => "分页优化器还需要主机内存；否则减小 micro-batch。",
     }
 }
@@ -263,6 +316,35 @@ fn engine(needed: Option<u64>, available: Option<u64>) -> (String, String) {
     };
     let fix = "调大 gpu_memory_utilization（mem_fraction_static），调小 max_model_len，或释放卡上其他占用。";
     (what, fix.to_owned())
+}
+
+fn engine_start(figures: &EngineFigures) -> (String, String) {
+    let parts = [
+        (figures.weights_bytes, "权重"),
+        (figures.activation_bytes, "profile 时的激活"),
+        (figures.non_torch_bytes, "PyTorch 之外"),
+        (figures.graphs_bytes, "CUDA graph"),
+        (figures.kv_cache_bytes, "KV 缓存"),
+    ];
+    let said = parts.iter().filter_map(|(bytes, what)| Some(format!("{what} {}", bytes_text((*bytes)?))));
+    let mut what = format!("推理引擎启动时占用：{}", said.collect::<Vec<_>>().join("，"));
+    if let Some(tokens) = figures.kv_cache_tokens {
+        what.push_str(&format!("（{} 个 token）", count_text(tokens)));
+    }
+    what.push('。');
+    if let (Some(hundredths), Some(tokens)) = (figures.concurrency_hundredths, figures.request_tokens) {
+        let (whole, rest) = (hundredths / 100, hundredths % 100);
+        what.push_str(&format!("可同时容纳 {whole}.{rest:02} 个长 {} token 的请求。", count_text(tokens)));
+    }
+    if let (Some(taken), Some(share)) = (figures.taken_bytes(), figures.share_bytes) {
+        what.push_str(&format!("合计 {}，份额为 {}。", bytes_text(taken), bytes_text(share)));
+    }
+    let fix = match figures.suggested_cache_bytes {
+        _ if !is_over_share(figures) => String::new(),
+        Some(bytes) => format!("按引擎自己的计算，设置 --kv-cache-memory={bytes}，或调小 gpu_memory_utilization。"),
+        None => "调小 gpu_memory_utilization：有一部分占用在份额之外。".to_owned(),
+    };
+    (what, fix)
 }
 
 fn host_use(held: u64, loading: u64, available: u64) -> String {

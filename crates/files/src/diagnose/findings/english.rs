@@ -3,25 +3,30 @@
 use headroom_core::units::{bytes_text, count_text};
 use headroom_text::Language;
 
+use super::causes::is_over_share;
+use super::near::Nearest;
 use super::recognise::{Class, Recognised};
 use super::tried::{Change, Tried};
-use super::{Kind, Library, Place, Replayed, Said, whole_mib};
-use crate::diagnose::reading::Process;
+use super::{Kind, Library, Place, Replayed, Said, likely_own, off_per_mille, per_cent, whole_mib};
+use crate::diagnose::reading::{EngineFigures, Process};
 use crate::snapshot::{Comparison, OfSize};
 
 pub(super) fn said(kind: &Kind) -> Said {
     let (what, fix) = match kind {
         Kind::OtherProcesses { bytes, processes, decisive } => others(*bytes, processes, *decisive),
+        Kind::Processes { bytes, processes } => asked_processes(*bytes, processes),
         Kind::UnexplainedUse { bytes } => (
             format!(
                 "{} are in use beyond what PyTorch and a CUDA context explain: another process holds them.",
                 bytes_text(*bytes)
             ),
-            "Look at nvidia-smi and end what does not belong there.".to_owned(),
+            "Look at nvidia-smi: what is not part of the run can end, or the run can take another GPU.".to_owned(),
         ),
         Kind::Fragmentation { unallocated, tried, replayed } => fragmentation(*unallocated, *tried, *replayed),
         Kind::FailedRequest(recognised) => (recognised_text(recognised), class_fix(recognised.class).to_owned()),
-        Kind::UnknownRequest { tried, is_shared_segment } => unknown(*tried, *is_shared_segment),
+        Kind::UnknownRequest { tried, is_shared_segment, nearest } => {
+            unknown(*tried, *is_shared_segment, nearest.as_ref())
+        }
         Kind::Full { allocated, total, tried } => full(*allocated, *total, *tried),
         Kind::LargerThanGpu { tried, total } => (
             format!("The request of {} is more than the {} that the GPU has.", bytes_text(*tried), bytes_text(*total)),
@@ -54,6 +59,16 @@ pub(super) fn said(kind: &Kind) -> Said {
         Kind::Context { bytes, planned } => context(*bytes, *planned),
         Kind::Library { library, tried } => (library_text(*library, *tried), library_fix(*library).to_owned()),
         Kind::EngineCache { needed, available } => engine(*needed, *available),
+        Kind::EngineStart(figures) => engine_start(figures),
+        Kind::EngineRequest { tried } => (
+            format!(
+                "The request of {} failed in the engine that generates, not in the training step: its weights, graphs and cache \
+                 had taken the GPU.",
+                bytes_text(*tried)
+            ),
+            "Lower gpu_memory_utilization (mem_fraction_static) or max_num_seqs: an engine keeps its cache for as long as it runs."
+                .to_owned(),
+        ),
         Kind::HostRanOut { bytes, planned } => host_ran_out(*bytes, *planned),
         Kind::HostTooSmall { held, loading, available } => (
             host_use(*held, *loading, *available),
@@ -101,7 +116,9 @@ pub(super) fn said(kind: &Kind) -> Said {
                 .to_owned(),
         ),
         Kind::HiddenProcess => (
-            "17179869184.00 GiB is a counter below zero: a container hides the process from NVML.".to_owned(),
+            "The message counts no memory, or less than none, for the process itself: a container hides it from NVML. The figure \
+             says nothing of other processes."
+                .to_owned(),
             String::new(),
         ),
     };
@@ -119,13 +136,32 @@ fn others(bytes: u64, processes: &[Process], decisive: Option<bool>) -> (String,
         Some(false) => what.push_str("; the request would have failed without them, too."),
         None => what.push('.'),
     }
-    (what, "End them, or choose another GPU with CUDA_VISIBLE_DEVICES.".to_owned())
+    (what, "If they are not part of the run, end them, or choose another GPU with CUDA_VISIBLE_DEVICES.".to_owned())
+}
+
+fn asked_processes(bytes: u64, processes: &[Process]) -> (String, String) {
+    let own = likely_own(processes);
+    if own.is_empty() {
+        return (format!("Processes hold {} of the GPU.", bytes_text(bytes)), String::new());
+    }
+    let named = own.iter().map(|one| process(one)).collect::<Vec<_>>().join(", ");
+    let names = own.iter().map(|one| name(one)).collect::<Vec<_>>().join(", ");
+    let (be, pronoun) = if own.len() == 1 { ("Is", "it") } else { ("Are", "them") };
+    let fix = format!(
+        "{be} {names} your run? If so, that memory is the run's own, and nothing has to end. If not, a run beside {pronoun} has \
+         that much less; CUDA_VISIBLE_DEVICES chooses another GPU."
+    );
+    (format!("Processes hold {} of the GPU ({named}).", bytes_text(bytes)), fix)
+}
+
+/// `python 41823`.
+fn name(process: &Process) -> String {
+    let name = process.name.as_deref().unwrap_or("process");
+    process.pid.map_or_else(|| name.to_owned(), |pid| format!("{name} {pid}"))
 }
 
 fn process(process: &Process) -> String {
-    let name = process.name.as_deref().unwrap_or("process");
-    let pid = process.pid.map(|pid| format!(" {pid}")).unwrap_or_default();
-    format!("{name}{pid}: {}", bytes_text(process.bytes))
+    format!("{}: {}", name(process), bytes_text(process.bytes))
 }
 
 fn fragmentation(unallocated: u64, tried: Option<u64>, replayed: Option<Replayed>) -> (String, String) {
@@ -159,15 +195,31 @@ fn place(place: &Place) -> String {
     }
 }
 
+/// `2.32 GiB in the plan`, and by how much that is more or less than what the message says, where the digits differ.
+fn in_plan(bytes: u64, tried: u64) -> String {
+    let off =
+        if bytes_text(bytes) == bytes_text(tried) { String::new() } else { format!(" ({})", off_by(bytes, tried)) };
+    format!("{} in the plan{off}", bytes_text(bytes))
+}
+
+/// `0.4 % more`.
+fn off_by(bytes: u64, tried: u64) -> String {
+    let (off, is_more) = off_per_mille(bytes, tried);
+    format!("{} % {}", per_cent(off), if is_more { "more" } else { "less" })
+}
+
 fn recognised_text(recognised: &Recognised) -> String {
     let Recognised { bytes, tried, allocated_gap, is_predicted, is_in_stack, others, .. } = recognised;
-    let mut what = format!(
-        "The failed request of {} is {}: {}, {} in the plan.",
-        bytes_text(*tried),
-        class(recognised.class),
-        place(&recognised.place),
-        bytes_text(*bytes)
-    );
+    let request = bytes_text(*tried);
+    let first = format!("{}: {}, {}", class(recognised.class), place(&recognised.place), in_plan(*bytes, *tried));
+    let listed: Vec<String> =
+        others.iter().map(|(other, bytes)| format!("{}, {}", place(other), in_plan(*bytes, *tried))).collect();
+    let mut what = if others.is_empty() || recognised.is_told_apart() {
+        format!("The failed request of {request} is {first}.")
+    } else {
+        let count = count_text(others.len() as u64 + 1);
+        format!("The failed request of {request} matches {count} requests of the plan: {first}; {}.", listed.join("; "))
+    };
     if *is_predicted {
         what.push_str(" The plan's own replay fails at it on this GPU.");
     }
@@ -177,9 +229,8 @@ fn recognised_text(recognised: &Recognised) -> String {
     if let Some(gap) = allocated_gap.filter(|gap| *gap > 0) {
         what.push_str(&format!(" What was allocated is {} outside what the plan has there.", bytes_text(gap)));
     }
-    if !others.is_empty() {
-        let names: Vec<String> = others.iter().map(place).collect();
-        what.push_str(&format!(" Of the same size: {}.", names.join("; ")));
+    if !others.is_empty() && recognised.is_told_apart() {
+        what.push_str(&format!(" Of about the same size: {}.", listed.join("; ")));
     }
     what
 }
@@ -229,15 +280,27 @@ fn class_fix(class: Class) -> &'static str {
     }
 }
 
-fn unknown(tried: u64, is_shared_segment: bool) -> (String, String) {
-    let tried = bytes_text(tried);
+fn unknown(bytes: u64, is_shared_segment: bool, nearest: Option<&Nearest>) -> (String, String) {
+    let tried = bytes_text(bytes);
     if is_shared_segment {
         let what = format!(
             "The failed request is unknown: {tried} is the segment that the allocator takes for any request of up to 1 or 10 MiB."
         );
         return (what, "The GPU was full before: look at what is allocated, not at the request.".to_owned());
     }
-    let what = format!("The failed request of {tried} is unknown: no request of the plan has that size.");
+    if nearest.is_some_and(|nearest| tried == bytes_text(nearest.bytes)) {
+        let what = format!("The failed request of {tried} is unknown: many requests of any plan are that small.");
+        return (what, "The GPU was full before: look at what is allocated, not at the request.".to_owned());
+    }
+    let mut what = format!("The failed request of {tried} is unknown: no request of the plan has that size.");
+    if let Some(nearest) = nearest {
+        let size = bytes_text(nearest.bytes);
+        what.push_str(&format!(
+            " The nearest is {}, {size} ({}).",
+            place(&nearest.place),
+            off_by(nearest.bytes, bytes)
+        ));
+    }
     (what, "The run is not as the plan says: compare batch size, length, dtype and loss.".to_owned())
 }
 
@@ -271,6 +334,7 @@ fn library_text(library: Library, tried: Option<u64>) -> String {
         Library::Cublas => "cuBLAS or cuDNN",
         Library::Nccl => "NCCL",
         Library::Bitsandbytes => "bitsandbytes",
+        Library::VllmCumem => "vLLM's allocator for sleep mode (cumem_allocator.cpp)",
     };
     let tried = tried.map(|tried| format!(" of {}", bytes_text(tried))).unwrap_or_default();
     format!(
@@ -289,6 +353,10 @@ fn library_fix(library: Library) -> &'static str {
         Library::Nccl => {
             "NCCL needs some hundred MiB at the first collective: leave them free, or set NCCL_BUFFSIZE lower."
         }
+        Library::VllmCumem => {
+            "An engine that wakes takes back its weights and cache at once: let the trainer give back its cache before \
+             (torch.cuda.empty_cache), lower gpu_memory_utilization, or offload what trains meanwhile."
+        }
         Library::Bitsandbytes => "Paged optimizers need host memory as well; else take a smaller micro-batch.",
     }
 }
@@ -304,6 +372,37 @@ fn engine(needed: Option<u64>, available: Option<u64>) -> (String, String) {
     let fix =
         "Raise gpu_memory_utilization (mem_fraction_static), lower max_model_len, or free what else is on the GPU.";
     (what, fix.to_owned())
+}
+
+fn engine_start(figures: &EngineFigures) -> (String, String) {
+    let parts = [
+        (figures.weights_bytes, "weights"),
+        (figures.activation_bytes, "activations of its profile run"),
+        (figures.non_torch_bytes, "outside of PyTorch"),
+        (figures.graphs_bytes, "CUDA graphs"),
+        (figures.kv_cache_bytes, "KV cache"),
+    ];
+    let said = parts.iter().filter_map(|(bytes, what)| Some(format!("{} {what}", bytes_text((*bytes)?))));
+    let mut what = format!("The engine's start: {}", said.collect::<Vec<_>>().join(", "));
+    if let Some(tokens) = figures.kv_cache_tokens {
+        what.push_str(&format!(" ({} tokens)", count_text(tokens)));
+    }
+    what.push('.');
+    if let (Some(hundredths), Some(tokens)) = (figures.concurrency_hundredths, figures.request_tokens) {
+        let (whole, rest) = (hundredths / 100, hundredths % 100);
+        what.push_str(&format!(" {whole}.{rest:02} requests of {} tokens have room at once.", count_text(tokens)));
+    }
+    if let (Some(taken), Some(share)) = (figures.taken_bytes(), figures.share_bytes) {
+        what.push_str(&format!(" Together {}, of a share of {}.", bytes_text(taken), bytes_text(share)));
+    }
+    let fix = match figures.suggested_cache_bytes {
+        _ if !is_over_share(figures) => String::new(),
+        Some(bytes) => {
+            format!("Set --kv-cache-memory={bytes}, by the engine's own count, or lower gpu_memory_utilization.")
+        }
+        None => "Lower gpu_memory_utilization: some of it came on top of the share.".to_owned(),
+    };
+    (what, fix)
 }
 
 fn host_use(held: u64, loading: u64, available: u64) -> String {

@@ -4,15 +4,17 @@ mod against_plan;
 mod causes;
 mod chinese;
 mod english;
+mod near;
 mod recognise;
 mod tried;
 
-use headroom_core::memory::{Phase, Term};
+use headroom_core::memory::{Phase, Request, Term};
 
-use super::reading::Process;
+use super::reading::{EngineFigures, Process};
 use crate::finding::{Language, Severity};
 use crate::snapshot::Comparison;
 
+pub use near::Nearest;
 pub use recognise::{Class, Recognised};
 pub use tried::Tried;
 
@@ -45,6 +47,8 @@ pub enum Library {
     Nccl,
     /// bitsandbytes.
     Bitsandbytes,
+    /// vLLM's allocator of an engine that sleeps.
+    VllmCumem,
 }
 
 /// What can be found.
@@ -58,6 +62,13 @@ pub enum Kind {
         processes: Vec<Process>,
         /// Whether the request would have been met without them; `None` where none failed.
         decisive: Option<bool>,
+    },
+    /// Processes have memory of the GPU, and the text does not say whose they are.
+    Processes {
+        /// What they have, bytes.
+        bytes: u64,
+        /// Those that are named, the largest first.
+        processes: Vec<Process>,
     },
     /// More is in use than PyTorch and a context explain.
     UnexplainedUse {
@@ -76,12 +87,14 @@ pub enum Kind {
     },
     /// The request that failed, recognised in the plan by its size.
     FailedRequest(Recognised),
-    /// No request of the plan has the size of the one that failed.
+    /// No request of the plan is recognised by the size of the one that failed.
     UnknownRequest {
         /// The request, bytes.
         tried: u64,
         /// It is the size of a segment that many small requests share.
         is_shared_segment: bool,
+        /// The plan's request that comes nearest.
+        nearest: Option<Nearest>,
     },
     /// The GPU is full of what the process itself holds.
     Full {
@@ -135,6 +148,13 @@ pub enum Kind {
         needed: Option<u64>,
         /// What there is, bytes.
         available: Option<u64>,
+    },
+    /// What an engine takes, by what it logs while it starts.
+    EngineStart(EngineFigures),
+    /// A request failed in an engine that generates, not in the training step.
+    EngineRequest {
+        /// The request, bytes.
+        tried: u64,
     },
     /// The host ran out of memory.
     HostRanOut {
@@ -224,11 +244,33 @@ pub struct Place {
     pub module: String,
 }
 
+impl Place {
+    fn of(request: &Request) -> Self {
+        Self { step: request.step, phase: request.phase, term: request.term, module: request.module.clone() }
+    }
+}
+
+/// By how much `of` is more than `than`, or less, in 1/1000 of `than`; and whether it is more.
+fn off_per_mille(of: u64, than: u64) -> (u64, bool) {
+    let than_bytes = u128::from(than.max(1));
+    let off = (u128::from(of.abs_diff(than)) * 1000 + than_bytes / 2) / than_bytes;
+    (u64::try_from(off).unwrap_or(u64::MAX), of >= than)
+}
+
+/// Thousandths as per cent: one digit after the point where there are fewer than ten.
+fn per_cent(per_mille: u64) -> String {
+    match per_mille {
+        0 => "0.1".to_owned(),
+        1..100 => format!("{}.{}", per_mille / 10, per_mille % 10),
+        _ => (per_mille / 10).to_string(),
+    }
+}
+
 impl Kind {
     /// Name in JSON.
     pub const fn id(&self) -> &'static str {
         match self {
-            Self::OtherProcesses { .. } => "other_processes",
+            Self::OtherProcesses { .. } | Self::Processes { .. } => "other_processes",
             Self::UnexplainedUse { .. } => "unexplained_use",
             Self::Fragmentation { .. } => "fragmentation",
             Self::FailedRequest(recognised) => recognised.class.id(),
@@ -243,7 +285,10 @@ impl Kind {
             Self::Library { library: Library::Cublas, .. } => "cublas_alloc_failed",
             Self::Library { library: Library::Nccl, .. } => "nccl_out_of_memory",
             Self::Library { library: Library::Bitsandbytes, .. } => "bitsandbytes_out_of_memory",
+            Self::Library { library: Library::VllmCumem, .. } => "vllm_cumem",
             Self::EngineCache { .. } => "engine_cache",
+            Self::EngineStart(_) => "engine_start",
+            Self::EngineRequest { .. } => "engine_request",
             Self::HostRanOut { .. } => "host_out_of_memory",
             Self::HostTooSmall { .. } => "host_memory",
             Self::Retries { .. } => "alloc_retries",
@@ -285,6 +330,15 @@ pub struct Said {
     pub what: String,
     /// What to do; empty where nothing is to be done.
     pub fix: String,
+}
+
+/// Of the processes on a GPU those that may be the reader's run, the largest first: not what draws the desktop.
+fn likely_own(processes: &[Process]) -> Vec<&Process> {
+    const MOST: usize = 3;
+    /// What a desktop takes, bytes.
+    const LITTLE: u64 = 1 << 29;
+    let is_python = |process: &Process| process.name.as_deref().is_some_and(|name| name.contains("python"));
+    processes.iter().filter(|process| process.bytes >= LITTLE || is_python(process)).take(MOST).collect()
 }
 
 /// The nearest whole number of MiB to `bytes`.

@@ -27,6 +27,7 @@ const MARKS: &[(&str, Format)] = &[
     ("OOMwhenallocatingtensor", Format::Xla),
     ("Outofmemoryallocating", Format::CudaError),
     ("CUDAerror:outofmemory", Format::CudaError),
+    ("CUDAError:outofmemoryat", Format::CudaError),
     ("CUDAdrivererror:outofmemory", Format::CudaError),
     ("HIPerror:outofmemory", Format::CudaError),
     ("cudaErrorMemoryAllocation", Format::CudaError),
@@ -62,13 +63,16 @@ pub(super) fn messages(lines: &[Line], streams: &[Stream]) -> Vec<Reading> {
                 if found.iter().any(|other| other.line == line.number) {
                     continue;
                 }
-                let mut reading = Reading::new(*format, line.number, &line.text);
+                let after = stream.window(start + mark.len(), 400);
+                // vLLM csrc/cumem_allocator.cpp: `CUDA Error: out of memory at .../cumem_allocator.cpp:62`.
+                let is_cumem = after.split("CUDAError:").next().is_some_and(|own| own.contains("cumem_allocator"));
+                let format = if is_cumem { Format::VllmCumem } else { *format };
+                let mut reading = Reading::new(format, line.number, &line.text);
                 reading.rank = stream.rank;
                 reading.stack = stack(lines, at, stream.rank);
-                if *format == Format::NcclOutOfMemory {
+                if format == Format::NcclOutOfMemory {
                     reading.gpu_index = nccl_device(&line.text);
                 }
-                let after = stream.window(start + mark.len(), 400);
                 reading.tried = tried(after);
                 found.push(reading);
             }

@@ -1,7 +1,7 @@
 //! What Linux and the Trainer print of memory after the fact: `free`, and metrics of `skip_memory_metrics=False`.
 
-use super::super::log::Line;
-use super::super::quantity::{Amount, leading, scaled};
+use super::super::log::{Line, value_after};
+use super::super::quantity::{Amount, leading, number, scaled};
 use super::super::reading::{Format, Reading};
 
 /// `free`: the host's memory.
@@ -83,6 +83,78 @@ pub(super) fn torchtune(lines: &[Line]) -> Vec<Reading> {
     reading.peak_allocated_bytes = of("peak_memory_alloc:");
     reading.peak_reserved_bytes = of("peak_memory_reserved:");
     if reading.peak_allocated_bytes.is_some() { vec![reading] } else { Vec::new() }
+}
+
+/// torchtitan's metrics (torchtitan/components/metrics.py): `memory: 73.32GiB(92.70%)`, the most that was reserved since the line
+/// before, and its share of the GPU; and, when it starts, `CUDA capacity: NVIDIA H100 80GB HBM3 with 79.10GiB memory`.
+pub(super) fn torchtitan(lines: &[Line]) -> Vec<Reading> {
+    let mut most: Option<(Amount, Option<u64>, &Line)> = None;
+    for line in lines {
+        let Some((amount, total)) = share_of_gpu(&line.text) else { continue };
+        if most.is_none_or(|(before, ..)| amount.bytes > before.bytes) {
+            most = Some((amount, total, line));
+        }
+    }
+    let Some((amount, total, line)) = most else { return Vec::new() };
+    let mut reading = Reading::new(Format::Monitor, line.number, &line.text);
+    reading.rank = line.rank;
+    reading.peak_reserved_bytes = Some(amount.bytes);
+    reading.total_bytes = total;
+    let capacity = lines.iter().find_map(|line| {
+        let (name, rest) = line.text.split_once("capacity: ")?.1.split_once(" with ")?;
+        Some((name.to_owned(), leading(rest)?.0.bytes))
+    });
+    if let Some((name, total)) = capacity {
+        (reading.gpu_name, reading.total_bytes) = (Some(name), Some(total));
+    }
+    reading.alloc_retries = lines.iter().rev().find_map(|line| {
+        let (before, _) = line.text.split_once(" CUDA memory allocation retries")?;
+        before.rsplit(' ').next()?.parse().ok()
+    });
+    vec![reading]
+}
+
+/// The amount behind `memory:`, and what the whole is where its share in hundredths of a per cent is large enough to tell.
+fn share_of_gpu(text: &str) -> Option<(Amount, Option<u64>)> {
+    /// Below 10 % the share's last digit is more than a thousandth of it.
+    const TELLING: u64 = 10_00;
+    let (amount, rest) = leading(text.split_once("memory:")?.1)?;
+    let (share, rest) = number(rest.strip_prefix('(')?)?;
+    rest.strip_prefix("%)")?;
+    let share = scaled(share, 0).filter(|_| share.len() < 8).and_then(|_| {
+        let (whole, fraction) = share.split_once('.').unwrap_or((share, "0"));
+        let hundredths: u64 = format!("{fraction:0<2}").get(..2)?.parse().ok()?;
+        Some(whole.parse::<u64>().ok()?.saturating_mul(100).saturating_add(hundredths))
+    });
+    let whole =
+        share.filter(|share| *share >= TELLING).map(|share| u128::from(amount.bytes) * 10_000 / u128::from(share));
+    Some((amount, whole.and_then(|whole| u64::try_from(whole).ok())))
+}
+
+/// axolotl's `GPU memory usage while training: 17.250GB (+3.250GB cache, +0.812GB misc)` (axolotl/utils/bench.py): allocated, what
+/// PyTorch has reserved beyond it, and what the GPU has in use beyond that. The last of its kind counts, one while training before
+/// those that come earlier in the run.
+pub(super) fn axolotl(lines: &[Line]) -> Vec<Reading> {
+    let is_usage = |line: &&Line| line.text.contains("memory usage ") && line.text.contains("GB (+");
+    let last = |is_wanted: fn(&Line) -> bool| lines.iter().rev().filter(is_usage).find(|line| is_wanted(line));
+    let Some(line) = last(|line| line.text.contains("while training")).or_else(|| last(|_| true)) else {
+        return Vec::new();
+    };
+    let text = line.text.as_str();
+    let Some((before, extras)) = text.split_once(" (+") else { return Vec::new() };
+    let Some(allocated) = before.rsplit(' ').next().and_then(|amount| leading(amount)) else { return Vec::new() };
+    let allocated = allocated.0;
+    let extra = |name: &str| {
+        let own = extras.trim_end_matches(')').split(", ").find(|extra| extra.ends_with(name))?;
+        leading(own.trim_start_matches('+')).map(|(amount, _)| amount.bytes)
+    };
+    let (cache, rest) = (extra("cache"), extra("misc"));
+    let mut reading = Reading::new(Format::Monitor, line.number, text);
+    reading.rank = value_after(text, "[RANK:").or(line.rank);
+    reading.allocated = Some(allocated);
+    reading.reserved_bytes = Some(allocated.bytes.saturating_add(cache.unwrap_or(0)));
+    reading.used_bytes = reading.reserved_bytes.zip(rest).map(|(reserved, rest)| reserved.saturating_add(rest));
+    vec![reading]
 }
 
 /// `-153MB`, or bytes without a unit.

@@ -34,7 +34,7 @@ pub(super) fn read(lines: &[Line], streams: &[Stream]) -> Vec<Reading> {
     }
     let mut readings = failures;
     let host = host(lines);
-    let tables: [Table; 11] = [
+    let tables: [Table; 13] = [
         nvidia_table::read,
         nvitop::read,
         nvidia_query::read,
@@ -46,6 +46,8 @@ pub(super) fn read(lines: &[Line], streams: &[Stream]) -> Vec<Reading> {
         statistics::deepspeed,
         metrics::trainer,
         metrics::torchtune,
+        metrics::torchtitan,
+        metrics::axolotl,
     ];
     let mut states: Vec<Reading> = tables.iter().flat_map(|table| table(lines)).collect();
     // The host's memory says less than anything of a GPU.

@@ -25,6 +25,8 @@ const NAMES: &[(&str, Figure)] = &[
     ("peak allocated", Figure::PeakAllocated),
     ("max allocated", Figure::PeakAllocated),
     ("max memory allocated", Figure::PeakAllocated),
+    ("max mem allocated", Figure::PeakAllocated),
+    ("max mem active", Figure::Other),
     // ms-swift's log: `torch.cuda.max_memory_reserved` (utils/torch_utils.py `get_max_reserved_memory`).
     ("'memory(", Figure::PeakReserved),
     // unsloth's notebooks: what the GPU has.

@@ -161,7 +161,8 @@ fn processes(message: &str) -> Vec<Process> {
 /// has no room for that beside it.
 fn tell_apart(reading: &mut Reading) {
     let sum = |processes: &[Process]| processes.iter().fold(0_u64, |sum, process| sum.saturating_add(process.bytes));
-    if reading.process_bytes.is_none()
+    // In a container NVML may count the process as nothing at all.
+    if reading.process_bytes.is_none_or(|bytes| bytes == 0)
         && let (Some(total), Some(reserved)) = (reading.total_bytes, reading.reserved())
     {
         let all = sum(&reading.processes).saturating_add(reserved);
@@ -170,13 +171,18 @@ fn tell_apart(reading: &mut Reading) {
         let holds = |process: &&Process| process.bytes.saturating_add(slack) >= reserved;
         let own = reading.processes.iter().filter(holds).min_by_key(|process| process.bytes).cloned();
         if let Some(own) = own.filter(|_| all > total.saturating_add(slack)) {
-            reading.process_bytes = Some(own.bytes);
+            (reading.process_bytes, reading.process_pid) = (Some(own.bytes), own.pid);
             reading.processes.retain(|process| *process != own);
         }
     }
     if !reading.processes.is_empty() {
         reading.other_processes_bytes = Some(sum(&reading.processes));
     }
+}
+
+/// `File "a.py", line 3, in f`, and a notebook's `File a.py:3, in f()`.
+fn is_frame(text: &str) -> bool {
+    text.starts_with("File \"") || text.contains(".py\", line ") || text.starts_with("File ") && text.contains(".py:")
 }
 
 /// Files and functions of the Python stack above the line at `at`, the innermost last.
@@ -189,7 +195,7 @@ pub(super) fn stack(lines: &[Line], at: usize, rank: Option<u64>) -> Vec<String>
         let text = line.text.trim();
         if text.starts_with("Traceback (most recent call last)") {
             stack.clear();
-        } else if text.starts_with("File \"") || text.contains(".py\", line ") {
+        } else if is_frame(text) {
             stack.push(text.to_owned());
         } else if let Some(last) = stack.last_mut().filter(|last| !last.contains('\n')) {
             // The line of code below its place.

@@ -1,5 +1,7 @@
 //! vLLM and SGLang: how much their cache needs and how much there is.
 
+mod start;
+
 use super::super::log::{Line, Stream};
 use super::super::quantity::{Amount, leading, number, scaled};
 use super::super::reading::{Format, Reading};
@@ -47,6 +49,15 @@ pub(super) fn messages(lines: &[Line], streams: &[Stream]) -> Vec<Reading> {
     found.sort_by_key(|(kind, reading)| (*kind, reading.line));
     let mut readings: Vec<Reading> = found.into_iter().map(|(_, reading)| reading).collect();
     merge(&mut readings);
+    if let Some((figures, line)) = start::engine(lines, streams) {
+        if readings.is_empty() {
+            readings.push(Reading::new(Format::VllmLog, line.number, &line.text));
+        }
+        if let Some(first) = readings.first_mut() {
+            first.engine = figures;
+            first.free_bytes = first.free_bytes.or(figures.kv_cache_bytes.filter(|_| first.format == Format::VllmLog));
+        }
+    }
     readings
 }
 

@@ -76,9 +76,44 @@ fn quoted<'t>(text: &'t str, key: &str) -> Option<(&'t str, &'t str)> {
     ['\'', '"'].iter().find_map(|quote| text.split_once(&format!("{quote}{key}{quote}")))
 }
 
-/// `MA 12.34 GB         Max_MA 15.2 GB         CA 16.01 GB         Max_CA 17 GB`, and on the next line
-/// `CPU Virtual Memory:  used = 52.98 GB, percent = 10.5%` (deepspeed/runtime/utils.py `see_memory_usage`). The last counts.
+/// What DeepSpeed logs: `memory_status` first, which says the rank, then `see_memory_usage`.
 pub(super) fn deepspeed(lines: &[Line]) -> Vec<Reading> {
+    let mut found = status(lines);
+    found.extend(usage(lines));
+    found
+}
+
+/// `RANK=1 MEMSTATS after step device=cuda:1 current alloc=25.3114GB (delta=0.0000GB max=56.1189GB) current cache=69.2051GB
+/// (delta=0.0000GB max=69.2051GB)` (deepspeed/runtime/utils.py `memory_status`). Of each rank the last counts.
+fn status(lines: &[Line]) -> Vec<Reading> {
+    let mut found: Vec<Reading> = Vec::new();
+    for line in lines.iter().filter(|line| line.text.contains("MEMSTATS")) {
+        let of = |name: &str| -> Option<(Amount, Option<u64>)> {
+            let (now, rest) = leading(line.text.split_once(name)?.1)?;
+            let most = rest.split_once("max=").and_then(|(_, rest)| leading(rest));
+            Some((now, most.map(|(amount, _)| amount.bytes)))
+        };
+        let (Some((allocated, peak)), Some((cache, most))) = (of("current alloc="), of("current cache=")) else {
+            continue;
+        };
+        let rank = value_after(&line.text, "RANK=").or(line.rank);
+        let place = found.iter().position(|reading| reading.rank == rank);
+        let before = place.map(|at| found.remove(at));
+        let mut reading = Reading::new(Format::DeepspeedMemoryUsage, line.number, &line.text);
+        reading.rank = rank;
+        reading.gpu_index = value_after(&line.text, "device=cuda:");
+        (reading.allocated, reading.reserved_bytes) = (Some(allocated), Some(cache.bytes));
+        reading.peak_allocated_bytes = peak.max(before.as_ref().and_then(|before| before.peak_allocated_bytes));
+        reading.peak_reserved_bytes = most.max(before.as_ref().and_then(|before| before.peak_reserved_bytes));
+        found.insert(place.unwrap_or(found.len()), reading);
+    }
+    found
+}
+
+/// `MA 12.34 GB         Max_MA 15.2 GB         CA 16.01 GB         Max_CA 17 GB`, and on the next line
+/// `CPU Virtual Memory:  used = 52.98 GB, percent = 10.5%` (deepspeed/runtime/utils.py `see_memory_usage`). The last counts;
+/// each begins its peaks anew, so that the run's peak is the highest of all.
+fn usage(lines: &[Line]) -> Option<Reading> {
     let mut found: Option<Reading> = None;
     let amount = |text: &str, key: &str| Some(leading(text.split_once(key)?.1)?.0);
     for line in lines {
@@ -94,6 +129,10 @@ pub(super) fn deepspeed(lines: &[Line]) -> Vec<Reading> {
                 text.split_once("Max_MA").and_then(|(_, rest)| amount(rest, " CA ")).map(|amount| amount.bytes);
             // "Max_CA 17 GB" has no decimals.
             reading.peak_reserved_bytes = amount(text, "Max_CA ").map(|amount| amount.bytes);
+            if let Some(before) = found {
+                reading.peak_allocated_bytes = reading.peak_allocated_bytes.max(before.peak_allocated_bytes);
+                reading.peak_reserved_bytes = reading.peak_reserved_bytes.max(before.peak_reserved_bytes);
+            }
             found = Some(reading);
         } else if let (Some(reading), true) = (&mut found, text.contains("CPU Virtual Memory")) {
             reading.host_used_bytes = text
@@ -102,5 +141,5 @@ pub(super) fn deepspeed(lines: &[Line]) -> Vec<Reading> {
                 .map(|amount| amount.bytes);
         }
     }
-    found.into_iter().collect()
+    found
 }

@@ -1,0 +1,152 @@
+//! What a text leaves open of the run that it is of: nothing is compared with a plan that no one gave.
+
+mod source;
+
+use headroom_core::gpu::{self, Gpu, Vendor};
+use headroom_core::units::{bytes_text, count_text};
+
+use super::Said;
+use super::reading::{Format, Reading};
+use crate::finding::Language;
+
+pub use source::Source;
+
+/// What has to be known of a run before its requests can be named, and what its text already says of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    /// Keys of a plan, as links write them, that the text does not say.
+    pub missing: Vec<&'static str>,
+    /// GPUs that it can have run on, the likeliest first; one where the text names it.
+    pub gpus: Vec<&'static Gpu>,
+    /// Memory of the GPU by the text, bytes.
+    pub total_bytes: Option<u64>,
+    /// Whose code the stack runs through.
+    pub source: Option<Source>,
+}
+
+/// Most GPUs of one size that are offered.
+const MOST_GPUS: usize = 12;
+
+/// PyTorch's total is what the driver leaves, and drivers differ by up to 200 MiB ([`gpu::MemoryFigure`]); bytes.
+const DRIVERS_DIFFER: u64 = 256 << 20;
+/// A monitor's total counts what the driver keeps for itself too, up to 930 MiB; bytes.
+const KEPT_BY_DRIVER: u64 = 960 << 20;
+
+impl Asked {
+    /// What `readings` leave open.
+    pub(super) fn of(readings: &[Reading]) -> Self {
+        let gpus = gpus(readings);
+        let source = readings.iter().find_map(|reading| source::of(&reading.stack));
+        let is_open = |key: &&str| match *key {
+            "gpu" => gpus.len() != 1,
+            "num_gpus" => readings.iter().any(is_of_several),
+            "trainer" => source.is_none(),
+            "task" => false,
+            _ => true,
+        };
+        const KEYS: [&str; 7] =
+            ["model", "gpu", "num_gpus", "trainer", "method", "per_device_train_batch_size", "max_length"];
+        let total_bytes = readings.iter().find_map(|reading| reading.total_bytes);
+        Self { missing: KEYS.into_iter().filter(is_open).collect(), gpus, total_bytes, source }
+    }
+
+    /// Fields of a plan that the text says, with their values as links write them.
+    pub fn edits(&self) -> Vec<(&'static str, String)> {
+        let gpu = self.gpus.first().filter(|_| self.gpus.len() == 1).map(|gpu| ("gpu", gpu.id.to_string()));
+        let source = self.source.as_ref();
+        let trainer = source.map(|source| ("trainer.name", source.trainer.to_owned()));
+        let task = source.and_then(|source| source.task).map(|task| ("task", task.to_owned()));
+        gpu.into_iter().chain(trainer).chain(task).collect()
+    }
+
+    /// That nothing is compared, and what to give.
+    pub fn said(&self, language: Language) -> Said {
+        match language {
+            Language::English => Said {
+                what: "No plan of this run is given, so nothing is compared with one.".to_owned(),
+                fix: format!(
+                    "For a comparison, and for a way to fit, say what the text does not: {}.",
+                    self.missing.join(", ")
+                ),
+            },
+            Language::Chinese => Said {
+                what: "还没有给出这次训练的方案，所以没有与任何方案比较。".to_owned(),
+                fix: format!("要与训练比较并得到可行办法，请补充文本里没有的内容：{}。", self.missing.join("、")),
+            },
+        }
+    }
+
+    /// What the text says of the GPU.
+    pub fn gpu_said(&self, language: Language) -> Option<String> {
+        let count = count_text(self.gpus.len() as u64);
+        let first = self.gpus.first()?;
+        let total = self.total_bytes.map(bytes_text);
+        Some(match (language, total) {
+            (Language::English, Some(total)) if self.gpus.len() > 1 => {
+                format!("The GPU has {total}: {count} GPUs are of that size. Which is it?")
+            }
+            (Language::Chinese, Some(total)) if self.gpus.len() > 1 => {
+                format!("显卡有 {total}：这样大小的有 {count} 种。是哪一种？")
+            }
+            (Language::English, _) => format!("The GPU is {}.", first.name),
+            (Language::Chinese, _) => format!("显卡是 {}。", first.name),
+        })
+    }
+
+    /// What the stack says of the trainer.
+    pub fn trainer_said(&self, language: Language) -> Option<String> {
+        let Source { trainer, file, .. } = self.source.as_ref()?;
+        Some(match language {
+            Language::English => format!("The trainer is {trainer}, by {file}; its version is not said."),
+            Language::Chinese => format!("训练框架是 {trainer}（见 {file}），版本没有说明。"),
+        })
+    }
+}
+
+/// Several processes train: a launcher has put their rank before the line, or the stack is in code that shards.
+fn is_of_several(reading: &Reading) -> bool {
+    let shards = ["deepspeed/", "fully_sharded", "fsdp", "torch/distributed", "parallel/distributed.py"];
+    reading.rank.is_some() || reading.stack.iter().any(|frame| shards.iter().any(|word| frame.contains(word)))
+}
+
+/// The GPUs that a text can be of: the one that it names, else all whose memory a program sees as the total that it states.
+pub(super) fn gpus(readings: &[Reading]) -> Vec<&'static Gpu> {
+    let named = readings.iter().find_map(|reading| gpu::resolve(reading.gpu_name.as_deref()?).ok());
+    if let Some(gpu) = named {
+        return vec![gpu];
+    }
+    let of_size = readings.iter().find_map(|reading| Some((reading.format, reading.total_bytes?)));
+    of_size.map_or_else(Vec::new, |(format, total)| of_size_of(format, total))
+}
+
+fn of_size_of(format: Format, total: u64) -> Vec<&'static Gpu> {
+    let Some(vendor) = vendor(format) else { return Vec::new() };
+    let below = if is_of_driver(format) { KEPT_BY_DRIVER } else { DRIVERS_DIFFER };
+    let is_of_size = |gpu: &&Gpu| {
+        let memory = gpu.memory_bytes();
+        gpu.vendor == vendor && memory >= total.saturating_sub(below) && memory <= total.saturating_add(DRIVERS_DIFFER)
+    };
+    let mut found: Vec<&'static Gpu> = gpu::catalogue().iter().filter(is_of_size).collect();
+    found.sort_by_key(|gpu| gpu.memory_bytes().abs_diff(total));
+    found.truncate(MOST_GPUS);
+    found
+}
+
+/// Whose GPUs write such a text; `None` where it says none.
+const fn vendor(format: Format) -> Option<Vendor> {
+    match format {
+        Format::HipOutOfMemory | Format::RocmSmi | Format::AmdSmi => Some(Vendor::Amd),
+        Format::XpuOutOfMemory | Format::XpuSmi => Some(Vendor::Intel),
+        Format::NpuOutOfMemory | Format::NpuSmi => Some(Vendor::Huawei),
+        Format::MpsOutOfMemory | Format::HostOutOfMemory | Format::Free => None,
+        _ => Some(Vendor::Nvidia),
+    }
+}
+
+/// Whether the driver, and not a program, says what there is in all.
+const fn is_of_driver(format: Format) -> bool {
+    matches!(
+        format,
+        Format::NvidiaSmi | Format::NvidiaSmiQuery | Format::NvidiaSmiCsv | Format::Nvitop | Format::Gpustat
+    )
+}
