@@ -306,3 +306,19 @@ fn each_model_has_its_own_dtype() {
     let all = dtypes(&quantised);
     assert_eq!((all[0].2, all.last().unwrap().2), (Some(4), Some(4)));
 }
+
+/// Who chooses vLLM gets the least share with it, and a bound of its sequences where no share works without.
+#[test]
+fn choosing_vllm_brings_the_least_share() {
+    for (model, bounded) in [("Qwen/Qwen3-4B", false), ("Qwen/Qwen3-4B-Instruct-2507", true)] {
+        let json = plan(model, "rtx-4090", &json!({}));
+        let chosen = Plan::from_json(&json.to_string()).unwrap();
+        let settled = chosen.settled(&["rollout.engine"]).unwrap();
+        let (share, length) = (settled.rollout.vllm_gpu_memory_utilization, settled.rollout.vllm_max_model_length);
+        assert_eq!(length, bounded.then_some(1024), "{model}");
+        let less = with_share(&json, share.unwrap() - 0.01);
+        let mut less = Plan::from_json(&less.to_string()).unwrap();
+        less.rollout.vllm_max_model_length = length;
+        assert!(Job::resolve(&less).is_err(), "{model}");
+    }
+}

@@ -58,7 +58,8 @@ impl Job {
     pub fn alternatives(&self) -> Vec<Alternative> {
         let mut all = alternatives(&self.plan);
         let runs = |plan: &Plan| {
-            refusals(plan, &self.model, &self.gpu).is_empty() && self.with_size(plan.clone()).engine_problem().is_none()
+            refusals(plan, &self.model, &self.gpu).is_empty()
+                && (!plan.rollout.is_colocated() || self.with_size(plan.clone()).engine_problem().is_none())
         };
         all.retain(|one| one.plan == self.plan || runs(&one.plan));
         all
