@@ -38,6 +38,7 @@ const fn kind_of_note(note: &Note) -> usize {
         Note::TorchScan { .. } => 17,
         Note::Liger { .. } => 18,
         Note::Images { .. } => 19,
+        Note::SleepIsCounted { .. } => 20,
     }
 }
 
@@ -62,8 +63,9 @@ const fn kind_of_problem(problem: &Problem) -> usize {
         ProblemKind::NotModelled { .. } => 16,
         ProblemKind::NotRecorded { .. } => 17,
         ProblemKind::AudioNotModelled { .. } => 18,
+        ProblemKind::EngineShare { .. } => 19,
         // The terminal has all programs in it: only a page can lack one.
-        ProblemKind::ProgramNotFetched { .. } => 19,
+        ProblemKind::ProgramNotFetched { .. } => 20,
     }
 }
 
@@ -92,6 +94,8 @@ fn notes_are_the_pages() {
         r#"{"model": "tiiuae/Falcon-H1-1.5B-Instruct"}"#,
         r#"{"model": "Qwen/Qwen3-Next-80B-A3B-Instruct", "num_gpus": 8}"#,
         r#"{"model": "HuggingFaceTB/SmolVLM2-500M-Video-Instruct", "images": {"per_sample": 1}}"#,
+        r#"{"model": "Qwen/Qwen2.5-0.5B", "task": "grpo", "trainer": {"name": "trl"}, "per_device_train_batch_size": 8,
+            "rollout": {"engine": "vllm", "vllm_enable_sleep_mode": true}}"#,
     ] {
         let read = Plan::from_json(plan).unwrap();
         let job = Job::resolve(&read).unwrap();
@@ -105,7 +109,7 @@ fn notes_are_the_pages() {
         assert_eq!(json["notes"], serde_json::json!(said), "{plan}");
         kinds.extend(estimate.notes.iter().map(kind_of_note));
     }
-    assert_eq!(kinds, (0..20).collect());
+    assert_eq!(kinds, (0..21).collect());
 }
 
 /// What is wrong with a plan as it is read, or else once it is looked at.
@@ -134,6 +138,7 @@ fn problems_are_the_pages() {
         r#"{"model": {"config": {"model_type": "whisper", "d_model": 1280, "vocab_size": 51866}}}"#,
         r#"{"model": "Qwen/Qwen3-4B", "lora": {"target_modules": ["c_attn"]}}"#,
         r#"{"model": "Qwen/Qwen3-4B", "task": "grpo", "rollout": {"num_generations": 3}}"#,
+        r#"{"model": "Qwen/Qwen3-4B", "task": "grpo", "per_device_train_batch_size": 8, "rollout": {"engine": "vllm", "vllm_gpu_memory_utilization": 0.01}}"#,
         r#"{"model": "Qwen/Qwen3-4B", "gpu": "t4", "attn_implementation": "flash_attention_2"}"#,
         r#"{"model""#,
         long.as_str(),
@@ -154,5 +159,5 @@ fn problems_are_the_pages() {
         }
         kinds.extend(problems.iter().map(kind_of_problem));
     }
-    assert_eq!(kinds, (0..19).collect());
+    assert_eq!(kinds, (0..20).collect());
 }

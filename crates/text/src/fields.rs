@@ -217,6 +217,7 @@ fn further_field_text(texts: &'static Texts, name: &str) -> Option<&'static Fiel
         "rollout.vllm_gpu_memory_utilization" => &tasks.memory_share,
         "rollout.vllm_tensor_parallel_size" => &tasks.tensor_parallel_size,
         "rollout.vllm_enable_sleep_mode" => &tasks.sleep_mode,
+        "rollout.vllm_max_model_length" => &tasks.max_model_length,
         "rollout.kv_cache_dtype" => &tasks.kv_cache_dtype,
         "rollout.enforce_eager" => &tasks.enforce_eager,
         "reference.kind" => &tasks.reference,

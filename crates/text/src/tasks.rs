@@ -22,6 +22,7 @@ pub struct TaskFields {
     pub vllm_mode: FieldText,
     pub memory_share: FieldText,
     pub tensor_parallel_size: FieldText,
+    pub max_model_length: FieldText,
     pub sleep_mode: FieldText,
     pub kv_cache_dtype: FieldText,
     pub enforce_eager: FieldText,

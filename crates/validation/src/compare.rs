@@ -119,7 +119,7 @@ const TERMS: [(&str, Figure); 34] = [
     ("phase_peaks.forward", |e| phase(e, &[Phase::Forward, Phase::Loss])),
     ("phase_peaks.backward", |e| phase(e, &[Phase::LossBackward, Phase::Backward])),
     ("phase_peaks.step", |e| phase(e, &[Phase::GradientClipping, Phase::OptimizerStep])),
-    ("phase_peaks.rollout", |e| phase(e, &[Phase::Prefill, Phase::Decode])),
+    ("phase_peaks.rollout", |e| phase(e, &[Phase::Prefill, Phase::Decode, Phase::Generation])),
     ("phase_peaks.rollout_prefill", |e| phase(e, &[Phase::Prefill])),
     ("phase_peaks.rollout_decode", |e| phase(e, &[Phase::Decode])),
     ("phase_peaks.old_and_ref_logprobs", |e| phase(e, &[Phase::OldLogProbs, Phase::ReferenceForward])),

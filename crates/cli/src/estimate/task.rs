@@ -32,7 +32,8 @@ pub(super) fn write(job: &Job, estimate: &Estimate, out: &mut dyn Write) -> Resu
                 _ => String::new(),
             };
             let size = format!("{} ({} bytes)", bytes_text(model.bytes), model.bytes);
-            table.row([(words.model_role)(model.role).to_owned(), model.name.clone(), size, note]);
+            let weights = model.bits.map_or_else(|| (ENGLISH.dtype)(model.dtype).label.to_owned(), ENGLISH.bits);
+            table.row([(words.model_role)(model.role).to_owned(), model.name.clone(), weights, size, note]);
         }
         writeln!(out, "\n{}: {}", words.models_title, words.models_intro)?;
         table.write(out)?;

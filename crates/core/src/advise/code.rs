@@ -89,6 +89,7 @@ const ARGUMENTS: &[(&str, Place, &str)] = &[
     ("rollout.vllm_mode", Trainer, ""),
     ("rollout.vllm_gpu_memory_utilization", Trainer, ""),
     ("rollout.vllm_enable_sleep_mode", Trainer, ""),
+    ("rollout.vllm_max_model_length", Trainer, ""),
     ("beta", Trainer, ""),
     ("steps_per_generation", Trainer, ""),
     ("num_iterations", Trainer, ""),

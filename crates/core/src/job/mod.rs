@@ -6,6 +6,7 @@
 //! or from a plan and its model or GPU, and neither allocates nor takes time.
 
 mod attention;
+mod engine;
 mod four_bit;
 mod images;
 mod instances;
@@ -23,6 +24,7 @@ mod tests;
 mod trainer;
 
 pub use attention::AttentionKernel;
+pub(crate) use engine::{MAX_NUM_SEQS, captured};
 pub(crate) use four_bit::FusedGemm;
 pub use images::ImageRule;
 pub(crate) use images::SeenImage;

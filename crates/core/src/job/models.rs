@@ -21,7 +21,10 @@ pub(super) fn read(choice: &ModelChoice, plan: &Plan, images: Images) -> Result<
             };
             let name = model::resolve(id).map_err(unknown)?;
             let config = model::find(name).map_or("", |found| found.config);
-            let config: Value = serde_json::from_str(config).unwrap_or_default();
+            let mut config: Value = serde_json::from_str(config).unwrap_or_default();
+            if let (Some(longest), Some(keys)) = (model::own_longest(name), config.as_object_mut()) {
+                keys.insert("max_position_embeddings".to_owned(), longest.into());
+            }
             // Nothing of the catalogue is ever read as a guess.
             if let Some(model_type) = programs.missing(&config).or_else(|| programs.unknown(&config)) {
                 return Err(Problem::new("model", not_fetched(model_type)));

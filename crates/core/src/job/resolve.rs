@@ -57,7 +57,11 @@ impl Job {
     /// plan itself is always among them.
     pub fn alternatives(&self) -> Vec<Alternative> {
         let mut all = alternatives(&self.plan);
-        all.retain(|one| one.plan == self.plan || refusals(&one.plan, &self.model, &self.gpu).is_empty());
+        let runs = |plan: &Plan| {
+            refusals(plan, &self.model, &self.gpu).is_empty()
+                && (!plan.rollout.is_colocated() || self.with_size(plan.clone()).engine_problem().is_none())
+        };
+        all.retain(|one| one.plan == self.plan || runs(&one.plan));
         all
     }
 
@@ -95,7 +99,8 @@ fn resolve(plan: Plan, known: Option<&Job>, checked: Checked) -> Result<Job, Vec
     if !problems.is_empty() {
         return Err(problems);
     }
-    Ok(derive(plan, model, gpu, instances))
+    let job = derive(plan, model, gpu, instances);
+    job.engine_problem().map_or(Ok(job), |problem| Err(vec![problem]))
 }
 
 /// Whether a model is the same in both plans: read by the same programs, for the same release of transformers.

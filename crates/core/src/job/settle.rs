@@ -49,6 +49,10 @@ fn fixes(plan: &Plan, problem: &Problem) -> Vec<(String, String)> {
             let others = values(other).into_iter().map(|value| (other.clone(), value.to_owned()));
             std::iter::once(own(fix.clone())).chain(others).collect()
         }
+        ProblemKind::EngineShare { least, shorter, .. } => {
+            let shorter = shorter.as_ref().map(|(length, _)| length.to_string());
+            least.clone().or(shorter).map(own).into_iter().collect()
+        }
         ProblemKind::NotDivisible { value, nearest, .. } => {
             let mut nearest = nearest.clone();
             order::sort(&mut nearest, |one, other| one.abs_diff(*value).cmp(&other.abs_diff(*value)));

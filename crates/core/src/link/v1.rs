@@ -112,6 +112,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("vllm_gpu_memory_utilization", ""),
     ("vllm_tensor_parallel_size", ""),
     ("vllm_enable_sleep_mode", "false"),
+    ("vllm_max_model_length", ""),
     ("kv_cache_dtype", ""),
     ("enforce_eager", "false"),
     ("value_model", ""),

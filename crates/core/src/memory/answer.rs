@@ -346,6 +346,7 @@ fn notes(job: &Job, step: &program::Step, host: &[HostAllocation]) -> Vec<Note> 
     if plan.attn_implementation.name() == "sdpa" && job.attention == AttentionKernel::Efficient {
         notes.push(Note::AttentionKernel { kernel: "efficient" });
     }
+    notes.extend(job.sleeping_blocks().map(|bytes| Note::SleepIsCounted { bytes }));
     notes.extend(images(job));
     if let Some(max) = model.max_position_embeddings.filter(|max| plan.max_length > *max) {
         notes.push(Note::LongerThanPositions { max_position_embeddings: max });

@@ -262,6 +262,11 @@ pub enum Note {
         /// Tokens it was made for.
         max_position_embeddings: u64,
     },
+    /// PyTorch's own figures count an engine's blocks while it sleeps, though their pages are the driver's again.
+    SleepIsCounted {
+        /// Its weights and cache, bytes.
+        bytes: u64,
+    },
     /// What each image becomes by the rule of its class's processor.
     Images {
         /// The class.

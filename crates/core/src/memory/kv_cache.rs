@@ -1,6 +1,6 @@
 //! Keys and values of one sequence: what each kind of attention keeps of a token.
 
-use crate::model::{Attention, Model};
+use crate::model::Model;
 
 /// How keys and values are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,14 +10,6 @@ pub enum CacheLayout {
     /// Latent attention keeps the compressed vector and the rotated part, shared by all heads, as vLLM and SGLang do
     /// (arXiv:2405.04434, section 2.1).
     Compressed,
-}
-
-/// Numbers that one layer keeps of one token: k x (d + d_v), or the latent r_kv + d_rope.
-fn elements_per_token(attention: &Attention, layout: CacheLayout) -> u64 {
-    match (attention.latent, layout) {
-        (Some(latent), CacheLayout::Compressed) => latent.kv_lora_rank.saturating_add(latent.qk_rope_head_dim),
-        _ => attention.num_key_value_heads.saturating_mul(attention.head_dim.saturating_add(attention.value_head_dim)),
-    }
 }
 
 /// Bytes of keys and values that one more token takes in all layers, windows not yet full; `width` bytes a number.
@@ -33,7 +25,8 @@ pub fn kv_bytes_per_sequence(model: &Model, layout: CacheLayout, width: u64, len
     let layers = model.layers.iter().enumerate().map(|(place, run)| {
         let attention = &run.layer.attention;
         let kept = attention.sliding_window.map_or(length, |window| length.min(window));
-        let bytes = elements_per_token(attention, layout).saturating_mul(kept).saturating_mul(width);
+        let bytes =
+            attention.cached_numbers(layout == CacheLayout::Compressed).saturating_mul(kept).saturating_mul(width);
         bytes.saturating_mul(model.calls(place))
     });
     layers.fold(0, u64::saturating_add)

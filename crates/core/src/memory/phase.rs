@@ -9,6 +9,8 @@ pub enum Phase {
     Prefill,
     /// Generating token by token.
     Decode,
+    /// An engine of its own generates, reading prompts and writing answers side by side.
+    Generation,
     /// Log-probabilities of the policy before its update.
     OldLogProbs,
     /// The frozen reference's forward.
@@ -37,6 +39,7 @@ impl Phase {
         Self::Load,
         Self::Prefill,
         Self::Decode,
+        Self::Generation,
         Self::OldLogProbs,
         Self::ReferenceForward,
         Self::RewardForward,
@@ -55,6 +58,7 @@ impl Phase {
             Self::Load => "load",
             Self::Prefill => "prefill",
             Self::Decode => "decode",
+            Self::Generation => "generation",
             Self::OldLogProbs => "old_logprobs",
             Self::ReferenceForward => "reference_forward",
             Self::RewardForward => "reward_forward",

@@ -84,6 +84,14 @@ symbols! {
     Width = "width";
     /// An engine's pool, bytes.
     Pool = "share·GPU-weights";
+    /// What a vLLM's share leaves for keys and values.
+    CachePool = "share·GPU-weights-graphs-profile";
+    /// What the profile run of a vLLM takes for a moment.
+    Profile = "profile";
+    /// Positions and width of a table of cosine and sine.
+    RotaryTable = "positions·d";
+    /// The driver's part of CUDA graphs.
+    Graphs = "graphs·2^20";
     /// Segments of equal tokens.
     Segments = "segments";
     /// Padded tokens.
@@ -133,7 +141,7 @@ symbols! {
     /// An answer's tokens and the one before.
     CPlusOne = "C+1";
     /// The largest captured batch.
-    LargestCapture = "512";
+    LargestCapture = "captured";
     /// What one of its tokens takes.
     CapturedWidth = "4h+Σd_out/tp";
     /// Gate and up projection together.

@@ -4,7 +4,7 @@ use super::estimate::Allocation;
 use super::kv_cache::{CacheLayout, kv_bytes_per_sequence, kv_bytes_per_token};
 use super::phase::Phase;
 use super::term::{Category, Term};
-use crate::job::Job;
+use crate::job::{ENGINE_DTYPE, Job};
 use crate::plan::{
     Batches, Dtype, InstanceRole, KvCacheDtype, Method, MixedPrecision, Offload, Plan, ReferenceKind, RolloutEngine,
     Task,
@@ -29,6 +29,10 @@ pub struct ModelUse {
     pub role: ModelRole,
     /// Its name.
     pub name: String,
+    /// What its weights are in, where they are not quantised.
+    pub dtype: Dtype,
+    /// Bits a weight, where they are.
+    pub bits: Option<u8>,
     /// Weights of its own on the GPU, bytes: the most they ever are.
     pub bytes: u64,
     /// Whether it uses another model's weights.
@@ -108,22 +112,24 @@ fn models(job: &Job, rows: &[Allocation]) -> Vec<ModelUse> {
     const OTHERS: [Term; 4] = [Term::ReferenceWeights, Term::ValueWeights, Term::RewardWeights, Term::EngineWeights];
     let own = |row: &Allocation| row.category() == Category::Weights && !OTHERS.contains(&row.term);
     let base = most(rows, |row| own(row) && row.term != Term::AdapterWeights);
-    let plain = |role, name: &str, bytes| ModelUse {
+    let plain = |role, bytes, (dtype, bits)| ModelUse {
         role,
-        name: name.to_owned(),
+        name: job.model.name.clone(),
+        dtype,
+        bits,
         bytes,
         shared: false,
         saved_bytes: 0,
         offloaded: false,
     };
-    let name = job.model.name.as_str();
-    let mut models = vec![plain(ModelRole::Policy, name, most(rows, own))];
+    let (policys, frozen) = (policy_precision(job), job.numerics.frozen);
+    let mut models = vec![plain(ModelRole::Policy, most(rows, own), policys)];
     if matches!(job.plan.task, Task::Dpo | Task::Kto | Task::Grpo | Task::Rloo | Task::Ppo) {
-        let shared = ModelUse { shared: true, saved_bytes: base, ..plain(ModelRole::Reference, name, 0) };
+        let shared = ModelUse { shared: true, saved_bytes: base, ..plain(ModelRole::Reference, 0, policys) };
         match job.reference {
             ReferenceKind::Copy | ReferenceKind::Auto => {
                 let bytes = most(rows, |row| row.term == Term::ReferenceWeights);
-                models.push(plain(ModelRole::Reference, name, bytes));
+                models.push(plain(ModelRole::Reference, bytes, (frozen, None)));
             }
             ReferenceKind::AdapterDisabled => models.push(shared),
             ReferenceKind::Precomputed => models.push(ModelUse { shared: false, ..shared }),
@@ -139,20 +145,32 @@ fn models(job: &Job, rows: &[Allocation]) -> Vec<ModelUse> {
             format!("reward_models.{}.", place - 1)
         };
         let bytes = most(rows, |row| row.category() == Category::Weights && row.module.starts_with(&prefix));
+        let precision = if instance.shared { policys } else { (frozen, instance.bits) };
         models.push(ModelUse {
-            role: ModelRole::Companion(instance.role),
             name: instance.model.name.clone(),
-            bytes,
             shared: instance.shared,
             saved_bytes: if instance.shared { base } else { 0 },
             offloaded: instance.placement == Offload::Cpu,
+            ..plain(ModelRole::Companion(instance.role), bytes, precision)
         });
     }
     let engine = most(rows, |row| row.term == Term::EngineWeights);
     if engine > 0 {
-        models.push(plain(ModelRole::Engine, name, engine));
+        let bits = job.quantizes_engine().then_some(4);
+        models.push(plain(ModelRole::Engine, engine, (ENGINE_DTYPE, bits)));
     }
     models
+}
+
+/// What the policy's base is held in: its dtype, and its bits where it is quantised.
+fn policy_precision(job: &Job) -> (Dtype, Option<u8>) {
+    let sharding = &job.sharding;
+    let dtype = match sharding.accelerate {
+        Some(_) if job.adapts() => sharding.frozen_dtype,
+        Some(_) => sharding.shard_dtype,
+        None => job.numerics.weights,
+    };
+    (dtype, job.quantizes().then_some(job.plan.quantization.bits))
 }
 
 fn fp32_stream(plan: &Plan) -> bool {
@@ -179,6 +197,7 @@ fn rollout(job: &Job, rows: &[Allocation]) -> Option<RolloutUse> {
         Some(KvCacheDtype::Bfloat16) if engine != RolloutEngine::Generate => Dtype::Bfloat16.bytes(),
         // Without autocast the hidden states of a base prepared for k-bit training are fp32, and so is its cache.
         _ if fp32_stream(plan) => Dtype::Float32.bytes(),
+        _ if engine != RolloutEngine::Generate => ENGINE_DTYPE.bytes(),
         _ => job.numerics.weights.bytes(),
     };
     let one = kv_bytes_per_sequence(&job.model, layout, width, tokens);

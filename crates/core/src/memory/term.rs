@@ -179,10 +179,14 @@ terms! {
     SimilarityMatrix = "similarity_matrix", LogitsAndLoss, "sentence-transformers 6.2 sentence_transformer/losses/multiple_negatives_ranking.py";
     /// Keys and values of generated and prompt tokens.
     KvCache = "kv_cache", KvCache, "transformers cache_utils.py: 2 x L x b x k x s x d";
-    /// What a generating engine sets aside for keys and values, activations and workspaces.
-    EnginePool = "engine_pool", KvCache, "vLLM gpu_memory_utilization: a share of total memory; SGLang mem_fraction_static: of free memory";
+    /// What a generating engine sets aside for keys and values.
+    EnginePool = "engine_pool", KvCache, "vLLM gpu_memory_utilization: a share of total memory, less weights, buffers, graphs and what profiling took (v1/worker/gpu_worker.py determine_available_memory); SGLang mem_fraction_static: of free memory";
     /// CUDA graphs of a generating engine.
     CudaGraphs = "cuda_graphs", KvCache, "vLLM and SGLang capture decoding at a list of batch sizes";
+    /// A generating engine's table of cosine and sine.
+    EngineBuffers = "engine_buffers", Weights, "vllm model_executor/layers/rotary_embedding/base.py: one row a position";
+    /// Activations and logits of a generating engine.
+    EngineActivations = "engine_activations", Temporary, "vllm v1/worker/gpu/model_runner.py profile_run: the widest layer of max_num_batched_tokens, or logits of max_num_seqs";
     /// Scores that sampling writes, and those that PPO keeps.
     SamplingScores = "sampling_scores", LogitsAndLoss, "transformers 5.23 generation/utils.py _sample, logits_process.py: fp32 rows of V numbers";
     /// Logits divided by the temperature, log-probabilities of the tokens, entropy.

@@ -11,6 +11,7 @@ mod encoder;
 mod gemma;
 mod gpt_oss;
 mod llama;
+mod longest;
 mod mistral;
 mod phi;
 mod qwen;
@@ -22,6 +23,7 @@ mod tests;
 
 use std::sync::LazyLock;
 
+pub(crate) use longest::own_longest;
 pub use table::CatalogueModel;
 
 /// The tables, in the order of a list. Functions, so that none but the first need be there until a model of another is asked for

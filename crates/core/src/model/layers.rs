@@ -48,6 +48,17 @@ pub struct Attention {
     pub dropout: f64,
 }
 
+impl Attention {
+    /// Numbers that a layer keeps of one token: keys and values of every key-value head, k x (d + d_v), or, `compressed`, the
+    /// latent r_kv + d_rope where it has one.
+    pub(crate) fn cached_numbers(&self, compressed: bool) -> u64 {
+        match self.latent.filter(|_| compressed) {
+            Some(latent) => latent.kv_lora_rank.saturating_add(latent.qk_rope_head_dim),
+            None => self.num_key_value_heads.saturating_mul(self.head_dim.saturating_add(self.value_head_dim)),
+        }
+    }
+}
+
 /// DeepSeek's latent attention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Latent {

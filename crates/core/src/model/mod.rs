@@ -15,6 +15,7 @@ mod search;
 mod structure;
 
 pub use behaviour::Behaviour;
+pub(crate) use catalogue::own_longest;
 pub use catalogue::{CatalogueModel, catalogue, find};
 pub(crate) use classes::audio;
 pub use config::ConfigError;

@@ -117,6 +117,15 @@ pub enum ProblemKind {
         /// Values that are.
         modelled: Vec<&'static str>,
     },
+    /// A share of the GPU with which vLLM does not start: too little, or more than is free.
+    EngineShare {
+        /// What it needs, and what there is.
+        need: Box<EngineNeed>,
+        /// The least share with which it starts, where one does.
+        least: Option<String>,
+        /// `max_model_len` of prompt and answer, tokens, where that is less than vLLM takes, and the least share with it.
+        shorter: Option<(u64, String)>,
+    },
     /// Not JSON at all.
     NotJson {
         /// Line, from 1.
@@ -142,6 +151,25 @@ pub enum ProblemKind {
         /// The newest known version.
         newest: &'static str,
     },
+}
+
+/// What vLLM needs of a GPU to start, and what there is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EngineNeed {
+    /// The share as given, or the trainer's.
+    pub share: f64,
+    /// That share of the GPU, bytes.
+    pub requested: u64,
+    /// The fewest bytes with which it starts.
+    pub needed: u64,
+    /// Of these its weights, bytes.
+    pub weights: u64,
+    /// Of these keys and values of the longest sequence, bytes.
+    pub cache: u64,
+    /// Tokens of the longest sequence, `max_model_len`.
+    pub longest: u64,
+    /// What is free of the GPU when it starts, bytes.
+    pub free: u64,
 }
 
 impl Problem {

@@ -199,6 +199,8 @@ pub struct Rollout {
     pub vllm_tensor_parallel_size: Option<u64>,
     /// The engine gives weights and cache back while the policy trains.
     pub vllm_enable_sleep_mode: bool,
+    /// vLLM's `max_model_len`: tokens of the longest sequence that its cache must hold.
+    pub vllm_max_model_length: Option<u64>,
     /// dtype of the engine's cache.
     pub kv_cache_dtype: Option<KvCacheDtype>,
     /// The engine captures no CUDA graphs.
@@ -232,6 +234,7 @@ impl Default for Rollout {
             vllm_gpu_memory_utilization: None,
             vllm_tensor_parallel_size: None,
             vllm_enable_sleep_mode: false,
+            vllm_max_model_length: None,
             kv_cache_dtype: None,
             enforce_eager: false,
         }

@@ -177,6 +177,7 @@ pub(super) static FIELDS: &[Field] = &[
     row!(rollout.vllm_gpu_memory_utilization, optional_number(0.0, 1.0)),
     row!(rollout.vllm_tensor_parallel_size, optional_whole(1, 65_536), Gpus),
     row!(rollout.vllm_enable_sleep_mode, Kind::Flag),
+    row!(rollout.vllm_max_model_length, optional_whole(1, 16_777_216), Tokens),
     row!(rollout.kv_cache_dtype, Kind::OptionalChoice(KvCacheDtype::NAMES)),
     row!(rollout.enforce_eager, Kind::Flag),
     own_row(("value_model", "value_model"), Kind::Companion, None, (value_model, set_value_model)),

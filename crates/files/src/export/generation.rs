@@ -15,6 +15,7 @@ pub(super) fn engine(plan: &Plan) -> Vec<Setting> {
                 vec![set("use_vllm", true), set("vllm_mode", of.vllm_mode.unwrap_or(VllmMode::Colocate).name())];
             settings.extend(given("vllm_gpu_memory_utilization", of.vllm_gpu_memory_utilization));
             settings.extend(given("vllm_tensor_parallel_size", of.vllm_tensor_parallel_size));
+            settings.extend(given("vllm_max_model_length", of.vllm_max_model_length));
             if of.vllm_enable_sleep_mode {
                 settings.push(set("vllm_enable_sleep_mode", true));
             }

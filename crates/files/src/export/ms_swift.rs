@@ -1,6 +1,8 @@
 //! ms-swift's command (arguments/*.py over `TrainingArguments`).
 
-use headroom_core::plan::{AttnImplementation, Framework, LossType, Method, ShardingStrategy, TargetModules, Task};
+use headroom_core::plan::{
+    AttnImplementation, Framework, LossType, Method, RolloutEngine, ShardingStrategy, TargetModules, Task,
+};
 
 use super::accelerate;
 use super::arguments::{deepspeed, given, housekeeping, training, without};
@@ -100,7 +102,10 @@ pub(super) fn command(planned: &Planned<'_>) -> Option<Command> {
     }
     if plan.task == Task::Grpo {
         settings.extend(steps_per_generation(plan));
-        settings.extend(without(engine(plan), &["vllm_enable_sleep_mode"]));
+        settings.extend(without(engine(plan), &["vllm_enable_sleep_mode", "vllm_max_model_length"]));
+        if plan.rollout.engine == Some(RolloutEngine::Vllm) {
+            settings.extend(given("vllm_max_model_len", plan.rollout.vllm_max_model_length));
+        }
         if plan.rollout.vllm_enable_sleep_mode {
             settings.push(set("sleep_level", 1));
         }

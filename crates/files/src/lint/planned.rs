@@ -44,7 +44,10 @@ impl Linter<'_> {
         // What the import has told: a model that no catalogue has, a trainer that is not modelled.
         let told = matches!(problem.kind, ProblemKind::UnknownModel { .. })
             || (problem.field.starts_with("trainer") && matches!(problem.kind, ProblemKind::NotModelled { .. }));
-        if told {
+        // A share of a GPU, or for a model, that no one has named.
+        let is_of_default = matches!(problem.kind, ProblemKind::EngineShare { .. })
+            && !(self.is_stated("model") && (self.names_gpu || self.is_stated("gpu")));
+        if told || is_of_default {
             return;
         }
         let field = problem.field.clone();
@@ -70,6 +73,8 @@ impl Linter<'_> {
                 let by_itself = [TrainerName::Verl, TrainerName::Unsloth].map(TrainerName::name);
                 by_itself.contains(&self.imported.trainer.0.as_str()) || !self.knows_gpus()
             }
+            // Its vLLM reads the policy's own weights (unsloth_zoo vllm_utils.py).
+            ProblemKind::EngineShare { .. } => self.imported.trainer.0 == TrainerName::Unsloth.name(),
             _ => false,
         }
     }

@@ -105,7 +105,7 @@ pub(super) const ROWS: &[Row] = &[
     bears("teacher_model", Topic::SecondModel),
     bears("offload_model", Topic::Offload),
     bears("offload_optimizer", Topic::Offload),
-    bears("vllm_max_model_len", Topic::NoSetting),
+    sets("vllm_max_model_len", "rollout.vllm_max_model_length", As::Whole),
     bears("packing_length", Topic::NoSetting),
     bears("router_aux_loss_coef", Topic::Loss),
     bears("rpo_alpha", Topic::Loss),

@@ -77,7 +77,7 @@ pub(super) const ROWS: &[Row] = &[
     sets("vllm_tensor_parallel_size", "rollout.vllm_tensor_parallel_size", As::Whole),
     sets("vllm_enable_sleep_mode", "rollout.vllm_enable_sleep_mode", As::Flag),
     bears("generation_batch_size", Topic::NoSetting),
-    bears("vllm_max_model_length", Topic::NoSetting),
+    sets("vllm_max_model_length", "rollout.vllm_max_model_length", As::Whole),
     bears("num_generations_eval", Topic::Evaluation),
     says("reward_model_path", Fact::RewardModel),
     says("reward_model_name_or_path", Fact::RewardModel),

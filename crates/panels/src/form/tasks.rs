@@ -42,6 +42,7 @@ pub(super) const NAMES: &[&str] = &[
     "rollout.engine",
     "rollout.vllm_mode",
     "rollout.vllm_gpu_memory_utilization",
+    "rollout.vllm_max_model_length",
     "rollout.kv_cache_dtype",
     "rollout.vllm_tensor_parallel_size",
     "rollout.vllm_enable_sleep_mode",
@@ -145,6 +146,9 @@ fn engine(page: &Page) -> Vec<Element> {
     if plan.rollout.is_colocated() {
         let share = |plan: &Plan| plan.rollout.memory_share();
         fields.push(number(page, "rollout.vllm_gpu_memory_utilization", &[], Some(share)));
+        if plan.rollout.engine() == RolloutEngine::Vllm {
+            fields.push(typed(page, "rollout.vllm_max_model_length"));
+        }
         fields.push(choice(page, "rollout.kv_cache_dtype", |t, name| {
             or_trainer(t, KvCacheDtype::from_name(name).map(t.tasks().kv_cache))
         }));

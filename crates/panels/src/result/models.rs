@@ -1,8 +1,6 @@
 //! Every model that takes part, where it is, and what sharing saves.
 
-use headroom_core::job::Job;
-use headroom_core::memory::{ModelRole, ModelUse};
-use headroom_core::plan::{Method, Plan};
+use headroom_core::memory::ModelUse;
 use headroom_core::units::bytes_text;
 use headroom_view::{Element, Node, el};
 
@@ -15,8 +13,7 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
     let words = page.texts.tasks();
     let saved: u64 = models.iter().filter(|model| model.shared).map(|model| model.saved_bytes).sum();
     let saved = if saved > 0 { (words.sharing_saves)(&bytes_text(saved)) } else { String::new() };
-    let bits = precisions(page.plan(), page.job.as_ref().ok(), models);
-    let rows = models.iter().zip(bits).map(|(model, bits)| row(page, model, bits)).collect();
+    let rows = models.iter().map(|model| row(page, model)).collect();
     let heads = vec![
         column(words.column_role, false),
         column(words.model_label, false),
@@ -36,24 +33,9 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
     Some(panel.into())
 }
 
-/// Bits a weight of each model, where it is quantised; models beside the policy stand in the job's order.
-fn precisions(plan: &Plan, job: Option<&Job>, models: &[ModelUse]) -> Vec<Option<u8>> {
-    let base = (plan.method == Method::Qlora).then_some(plan.quantization.bits);
-    let mut beside = job.map(Job::instances).unwrap_or_default().iter();
-    let of = |model: &ModelUse| match model.role {
-        ModelRole::Policy => base,
-        ModelRole::Reference => base.filter(|_| model.shared),
-        ModelRole::Engine => None,
-        ModelRole::Companion(_) => {
-            beside.next().and_then(|instance| if instance.shared { base } else { instance.bits })
-        }
-    };
-    models.iter().map(of).collect()
-}
-
-fn row(page: &Page, model: &ModelUse, bits: Option<u8>) -> Element {
+fn row(page: &Page, model: &ModelUse) -> Element {
     let (texts, words) = (page.texts, page.texts.tasks());
-    let weights = bits.map_or_else(|| (texts.dtype)(page.plan().torch_dtype).label.to_owned(), texts.bits);
+    let weights = model.bits.map_or_else(|| (texts.dtype)(model.dtype).label.to_owned(), texts.bits);
     let saved = bytes_text(model.saved_bytes);
     let absent = model.bytes == 0 && !model.shared && !model.offloaded && model.saved_bytes > 0;
     let (place, sharing) = match () {

@@ -138,6 +138,22 @@ fn every_total_is_the_verdicts_figure_as_written() {
     }
 }
 
+/// 0.3, which TRL takes, does not hold vLLM's copy of Qwen3 4B on an RTX 4090.
+#[test]
+fn a_share_with_which_vllm_does_not_start_is_fixed_by_the_least() {
+    let mut reader = Reader::opens(
+        "v=1&model=Qwen/Qwen3-4B&gpu=rtx-4090&trainer=trl&trainer_version=1.16.0&task=grpo&mixed_precision=bf16&\
+         per_device_train_batch_size=8&gradient_checkpointing=true&engine=vllm&tab=memory",
+    );
+    assert!(reader.text("verdict").contains("It needs "), "{}", reader.text("verdict"));
+    let fixes = reader.fixes();
+    assert_eq!(fixes.len(), 1, "{}", reader.html("verdict"));
+    reader.does(&fixes[0], "");
+    assert_eq!(reader.fixes(), Vec::<String>::new());
+    assert!(reader.fragment.contains("vllm_gpu_memory_utilization=0.5"), "{}", reader.fragment);
+    assert!(reader.text("phases").contains("Generation"), "{}", reader.text("phases"));
+}
+
 #[test]
 fn a_problem_offers_what_fixes_it() {
     let mut reader = Reader::opens("v=1&num_gpus=8&zero_stage=2&offload_param=cpu");

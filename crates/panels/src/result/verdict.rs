@@ -199,6 +199,10 @@ fn fixes(problem: &Problem) -> Option<(&'static str, Vec<String>)> {
     let field = plan::field(&problem.field)?;
     let values = match &problem.kind {
         ProblemKind::Contradiction { fix, .. } => vec![fix.clone()],
+        ProblemKind::EngineShare { least, shorter, .. } => {
+            let shorter = shorter.as_ref().map(|(length, _)| length.to_string());
+            least.clone().or(shorter).into_iter().collect()
+        }
         ProblemKind::NotDivisible { nearest, .. } => nearest.iter().map(u64::to_string).collect(),
         ProblemKind::UnknownModel { candidates, .. } | ProblemKind::UnknownGpu { candidates, .. } => candidates.clone(),
         // Too long or too many: the nearest that is allowed.

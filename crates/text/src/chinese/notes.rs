@@ -60,6 +60,10 @@ pub(super) fn note(note: &Note) -> String {
         Note::LongerThanPositions { max_position_embeddings } => {
             format!("序列长度超过了模型设计的 {max_position_embeddings} 个 token。")
         }
+        Note::SleepIsCounted { bytes } => format!(
+            "vLLM 休眠时，torch.cuda.max_memory_allocated 和 max_memory_reserved 仍会计入它的 {}，而这些显存页其实已经释放；实际占用以 nvidia-smi 为准。",
+            bytes_text(*bytes)
+        ),
         Note::Images { model_type, sides, is_assumed, tiles, patches, positions, rule } => {
             images(model_type, sides.filter(|_| *is_assumed), [*tiles, *patches, *positions], *rule)
         }

@@ -1,6 +1,7 @@
 //! What is wrong with a plan, in Simplified Chinese.
 
-use headroom_core::plan::{Problem, ProblemKind};
+use headroom_core::plan::{EngineNeed, Problem, ProblemKind};
+use headroom_core::units::{bytes_text, count_text};
 
 pub(super) fn problem(problem: &Problem) -> String {
     let Problem { field, kind } = problem;
@@ -55,6 +56,7 @@ pub(super) fn problem(problem: &Problem) -> String {
         }
         ProblemKind::Contradiction { other, fix } if fix.is_empty() => format!("与 {other} 矛盾，请把 {field} 留空。"),
         ProblemKind::Contradiction { other, fix } => format!("与 {other} 矛盾，请把 {field} 设为 {fix}。"),
+        ProblemKind::EngineShare { need, least, shorter } => engine_share(need, least.as_deref(), shorter.as_ref()),
         ProblemKind::NotModelled { value, modelled } => {
             format!("尚不支持估算 {value}，可选：{}。", modelled.join("、"))
         }
@@ -89,5 +91,32 @@ fn kind_of_value(expected: &str) -> &str {
         "version" => "版本号",
         "language tag" => "语言标签，例如 en 或 zh-Hans",
         other => other,
+    }
+}
+
+/// Why vLLM does not start with a share, and with which it does.
+fn engine_share(need: &EngineNeed, least: Option<&str>, shorter: Option<&(u64, String)>) -> String {
+    let [requested, needed, free] = [need.requested, need.needed, need.free].map(bytes_text);
+    let why = if need.requested > need.free {
+        format!("显存的 {} 是 {requested}，而 vLLM 启动时只剩 {free} 可用", need.share)
+    } else {
+        format!("显存的 {} 是 {requested}，vLLM 用这么多启动不了", need.share)
+    };
+    let [weights, cache] = [need.weights, need.cache].map(bytes_text);
+    let rest = bytes_text(need.needed.saturating_sub(need.weights).saturating_sub(need.cache));
+    let parts = format!(
+        "它至少需要 {needed}：权重 {weights}，一条 {} 个 token 序列的 KV 缓存 {cache}，试运行、CUDA Graph 和缓冲区 {rest}",
+        count_text(need.longest)
+    );
+    let bounded = |(length, share): &(u64, String)| format!("若设 vllm_max_model_length 为 {length}，只需 {share}");
+    match (least, shorter) {
+        (Some(least), None) => format!("{why}。{parts}。请把占比设为 {least}。"),
+        (Some(least), Some(shorter)) => format!("{why}。{parts}。请把占比设为 {least}；{}。", bounded(shorter)),
+        (None, Some((length, share))) => {
+            format!("{why}。{parts}。任何占比都不行，请把 vllm_max_model_length 设为 {length}，占比设为 {share}。")
+        }
+        (None, None) => format!(
+            "{why}。{parts}。训练模型占去之后只剩 {free}，任何占比都不行；请换更大的卡，或用 vllm_mode=server。"
+        ),
     }
 }

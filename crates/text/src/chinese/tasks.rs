@@ -24,9 +24,18 @@ pub(super) const TEXTS: TaskTexts = TaskTexts {
         sequences_at_once: field("同时生成", "条", "单卡上并行生成的序列数；留空则为该卡分到的全部。"),
         engine: field("生成引擎", "", "由谁生成回答；vLLM 和 SGLang 会另存一份权重。"),
         vllm_mode: field("运行位置", "", "放在独立服务器上时，不占训练卡的显存。"),
-        memory_share: field("显存占比", "", "vLLM 按总显存计，SGLang 按空闲显存计，取 0 到 1。"),
+        memory_share: field(
+            "显存占比",
+            "",
+            "vLLM 按总显存计，含权重、缓存、CUDA Graph 和试运行；SGLang 按空闲显存计。取 0 到 1。",
+        ),
         tensor_parallel_size: field("每个引擎的卡数", "张", "几张卡共同分担一份引擎权重和缓存。"),
         sleep_mode: field("训练时休眠", "", "更新策略期间，引擎交还权重和缓存占用的显存。"),
+        max_model_length: field(
+            "vLLM 最长序列",
+            "token",
+            "KV 缓存须容得下一条这么长的序列；留空则按训练器的做法，TRL 0.26 起为模型自身的最大长度。",
+        ),
         kv_cache_dtype: field("KV 缓存精度", "", "fp8 能让每条序列的缓存减半。"),
         enforce_eager: field("不捕获 CUDA 图", "", "省下 CUDA 图占用的显存，生成会慢一些。"),
         use_liger_loss: field("Liger 损失", "", "分块计算损失，完整的 logits 不再出现。"),
@@ -146,6 +155,7 @@ pub(super) fn peak(task: Task, phase: Phase) -> String {
         (Task::Grpo | Task::Rloo | Task::Ppo, Phase::Prefill | Phase::Decode) => {
             format!("峰值：采样生成中的{name}，而不是策略更新")
         }
+        (Task::Grpo | Task::Rloo | Task::Ppo, Phase::Generation) => format!("峰值：{name}，而不是策略更新"),
         (
             Task::Grpo | Task::Rloo | Task::Ppo,
             Phase::Forward

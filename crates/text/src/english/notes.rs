@@ -72,6 +72,10 @@ pub(super) fn note(note: &Note) -> String {
         Note::LongerThanPositions { max_position_embeddings } => {
             format!("The sequence is longer than the {max_position_embeddings} tokens the model was made for.")
         }
+        Note::SleepIsCounted { bytes } => format!(
+            "torch.cuda.max_memory_allocated and max_memory_reserved still count the sleeping vLLM's blocks ({}), though their pages are free: nvidia-smi shows what is held.",
+            bytes_text(*bytes)
+        ),
         Note::Images { model_type, sides, is_assumed, tiles, patches, positions, rule } => {
             images(model_type, sides.filter(|_| *is_assumed), [*tiles, *patches, *positions], *rule)
         }

@@ -1,6 +1,7 @@
 //! What is wrong with a plan, in English.
 
-use headroom_core::plan::{Problem, ProblemKind};
+use headroom_core::plan::{EngineNeed, Problem, ProblemKind};
+use headroom_core::units::{bytes_text, count_text};
 
 /// A problem in one line, after the name of its field: `lora.r: write a whole number here`.
 ///
@@ -98,6 +99,7 @@ fn said(Problem { field, kind }: &Problem) -> String {
             format!("contradicts {other}; leave {field} empty")
         }
         ProblemKind::Contradiction { other, fix } => format!("contradicts {other}; set {field} to {fix}"),
+        ProblemKind::EngineShare { need, least, shorter } => engine_share(need, least.as_deref(), shorter.as_ref()),
         ProblemKind::NotModelled { value, modelled } => {
             format!("{value} is not modelled; choose one of {}", modelled.join(", "))
         }
@@ -128,5 +130,32 @@ fn with_article(expected: &'static str) -> &'static str {
         "version" => "a version such as 2.15.0",
         "language tag" => "a language tag such as en or zh-Hans",
         other => other,
+    }
+}
+
+/// Why vLLM does not start with a share, and with which it does.
+fn engine_share(need: &EngineNeed, least: Option<&str>, shorter: Option<&(u64, String)>) -> String {
+    let [requested, needed, free] = [need.requested, need.needed, need.free].map(bytes_text);
+    let why = if need.requested > need.free {
+        format!("{} of the GPU is {requested}, and {free} are free when vLLM starts", need.share)
+    } else {
+        format!("{} of the GPU is {requested}, and vLLM does not start with it", need.share)
+    };
+    let [weights, cache] = [need.weights, need.cache].map(bytes_text);
+    let rest = bytes_text(need.needed.saturating_sub(need.weights).saturating_sub(need.cache));
+    let parts = format!(
+        "It needs {needed}: weights {weights}, cache for one sequence of {} tokens {cache}, profiling, graphs and buffers {rest}",
+        count_text(need.longest)
+    );
+    let bounded = |(length, share): &(u64, String)| format!("vllm_max_model_length {length} lowers that to {share}");
+    match (least, shorter) {
+        (Some(least), None) => format!("{why}. {parts}; set it to {least}"),
+        (Some(least), Some(shorter)) => format!("{why}. {parts}; set it to {least}; {}", bounded(shorter)),
+        (None, Some((length, share))) => {
+            format!("{why}. {parts}; no share works; set vllm_max_model_length to {length} and the share to {share}")
+        }
+        (None, None) => format!(
+            "{why}. {parts}; no share works beside the trainer's models, which leave {free}; use a larger GPU, or vllm_mode server"
+        ),
     }
 }

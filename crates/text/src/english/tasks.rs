@@ -40,9 +40,18 @@ pub(super) const TEXTS: TaskTexts = TaskTexts {
         ),
         engine: field("Engine", "", "What generates the answers; vLLM and SGLang hold a second copy of the weights."),
         vllm_mode: field("Where it runs", "", "On a server's GPUs it takes nothing from those that train."),
-        memory_share: field("Share of the GPU", "", "vLLM's of the total memory, SGLang's of what is free; 0 to 1."),
+        memory_share: field(
+            "Share of the GPU",
+            "",
+            "vLLM's of the total memory: weights, cache, graphs and profiling. SGLang's of what is free. 0 to 1.",
+        ),
         tensor_parallel_size: field("GPUs for one engine", "GPUs", "They shard its weights and its cache."),
         sleep_mode: field("Sleep while training", "", "The engine gives weights and cache back during the update."),
+        max_model_length: field(
+            "vLLM's longest sequence",
+            "tokens",
+            "Its cache must hold one this long; empty: as the trainer does, since TRL 0.26 the model's own longest.",
+        ),
         kv_cache_dtype: field("KV cache dtype", "", "fp8 halves the cache of each sequence."),
         enforce_eager: field("No CUDA graphs", "", "Saves what captured graphs hold, and generates more slowly."),
         use_liger_loss: field("Liger loss", "", "The loss over chunks of the logits: full logits never exist."),
@@ -168,6 +177,7 @@ pub(super) fn peak(task: Task, phase: Phase) -> String {
         (Task::Grpo | Task::Rloo | Task::Ppo, Phase::Prefill | Phase::Decode) => {
             format!("Peak: {name} of the generation, not the policy update")
         }
+        (Task::Grpo | Task::Rloo | Task::Ppo, Phase::Generation) => format!("Peak: {name}, not the policy update"),
         (
             Task::Grpo | Task::Rloo | Task::Ppo,
             Phase::Forward

@@ -63,7 +63,7 @@ impl Participants<'_> {
         let Self { tape, job, policy, .. } = *self;
         let mut trainable = policy.trainable.clone();
         trainable.extend(self.value.iter().flat_map(|value| value.weights.trainable.iter().cloned()));
-        let graphs = self.engine.and_then(|engine| engine.graphs(tape));
+        let graphs = self.engine.map(|engine| engine.graphs(tape));
         let standing = self.engine.filter(|engine| !engine.sleeps).map(|engine| engine.awake(tape));
         let sync = || self.sync_weights();
         let update = Update { tape, job, weights: policy, trainable: &trainable, after: &sync };
@@ -171,9 +171,11 @@ impl Participants<'_> {
         let Self { tape, job, policy, .. } = *self;
         let plan = &job.plan;
         if plan.rollout.engine() != RolloutEngine::Generate {
-            if let Some(engine) = self.engine.filter(|engine| engine.sleeps) {
-                tape.enter(Phase::Decode);
-                drop(engine.awake(tape));
+            if let Some(engine) = self.engine {
+                tape.enter(Phase::Generation);
+                let woken = engine.sleeps.then(|| engine.awake(tape));
+                engine.generate(tape);
+                drop(woken);
             }
             return Vec::new();
         }

@@ -182,7 +182,7 @@ impl Hint {
             Self::Gather => matches!(class, Class::GatheredLayer | Class::Bucket),
             Self::Backward => matches!(phase, Phase::Backward | Phase::LossBackward),
             Self::Load => class == Class::Weights,
-            Self::Generate => matches!(phase, Phase::Prefill | Phase::Decode),
+            Self::Generate => matches!(phase, Phase::Prefill | Phase::Decode | Phase::Generation),
             Self::Clipping => class == Class::Clipping,
         }
     }
