@@ -25,7 +25,8 @@ const AFTER_HELP: &str = "\
 PLAN is a JSON file, JSON text, a link or its fragment, or - for standard input (also without PLAN).
 Models and GPUs go by any name that means one: \"model=llama 3.1 8b&gpu=rtx4090\".
 
-Exit code: 0 it worked (and, with estimate --check, the plan fits), 1 it does not fit, 2 bad input.";
+Exit code: 0 it worked (and, with estimate --check, the plan fits), 1 it does not fit, 2 bad input,
+or files that do not say all that a plan needs (import prints what is missing).";
 
 /// headroom: whether a training run fits in GPU memory, and where every byte goes.
 #[derive(Parser)]

@@ -34,7 +34,7 @@ pub(crate) fn run(options: &ImportOptions, out: &mut dyn Write) -> Result<Outcom
     } else {
         print(&imported, &files, out)?;
     }
-    Ok(Outcome::Fine)
+    Ok(if imported.missing.is_empty() { Outcome::Fine } else { Outcome::Incomplete })
 }
 
 fn print(imported: &Import, files: &[File], out: &mut dyn Write) -> Result<(), Failure> {
@@ -59,7 +59,10 @@ fn print(imported: &Import, files: &[File], out: &mut dyn Write) -> Result<(), F
     for finding in &imported.findings {
         print_finding(finding, files, out)?;
     }
-    write!(out, "{}", imported.plan.to_json())?;
+    if !imported.missing.is_empty() {
+        writeln!(out, "Missing, and to be given: {}", imported.missing.join(", "))?;
+    }
+    write!(out, "{}", imported.plan_json())?;
     Ok(())
 }
 

@@ -37,6 +37,8 @@ pub(crate) enum Outcome {
     DoesNotFit,
     /// It worked, and something is wrong with what was checked.
     Faulty,
+    /// It worked as far as it could: what was given does not say all that a plan needs.
+    Incomplete,
 }
 
 /// Why a command could not do its work.
@@ -64,6 +66,7 @@ fn main() -> ExitCode {
     match result {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,
         Ok(Outcome::DoesNotFit | Outcome::Faulty) => ExitCode::from(1),
+        Ok(Outcome::Incomplete) => ExitCode::from(2),
         // The reader (`head`, `less`) has seen enough: not a fault.
         Err(Failure::Output(error)) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {

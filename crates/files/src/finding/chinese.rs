@@ -38,7 +38,7 @@ pub(super) fn said(kind: &Kind) -> Said {
         Kind::TaskNotModelled { trainer, task, nearest } => {
             say(format!("尚未建模 {trainer} 下的 `{task}`，方案写作 `{nearest}`。"), "请与已建模该任务的训练器比较。")
         }
-        Kind::NoModel => say("文件中没有指定模型，方案保留默认模型。", "请在方案中选择模型。"),
+        Kind::NoModel => say("文件中没有指定模型。", "请在方案中给出 `model`。"),
         Kind::UnknownModel { name } => {
             say(format!("模型库中没有 `{name}`。"), "请一并提供该模型的 config.json，或选择同结构的模型。")
         }
@@ -58,6 +58,10 @@ pub(super) fn said(kind: &Kind) -> Said {
         Kind::GpusUnknown => say(
             "命令会为每块可见的 GPU 启动一个进程，文件没有说明有几块，方案按一块处理。",
             "请在方案中选择 GPU 数量。",
+        ),
+        Kind::GpusMissing => say(
+            "训练状态分片到多块 GPU 上，但文件没有说明有几块；每块 GPU 的显存占用取决于此。",
+            "请给出 `num_gpus`：在方案中填写，或一并提供启动命令。",
         ),
         Kind::DataParallel { gpus } => say(
             format!(

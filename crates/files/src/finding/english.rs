@@ -41,7 +41,7 @@ pub(super) fn said(kind: &Kind) -> Said {
             format!("`{task}` under {trainer} is not modelled; the plan says `{nearest}`."),
             "Compare with a trainer whose step is modelled for this task.",
         ),
-        Kind::NoModel => say("No file names a model; the plan keeps its default.", "Choose the model in the plan."),
+        Kind::NoModel => say("No file names a model.", "Give `model` in the plan."),
         Kind::UnknownModel { name } => say(
             format!("`{name}` is not in the catalogue."),
             "Add the model's config.json to the files, or choose a model of the same architecture.",
@@ -67,6 +67,10 @@ pub(super) fn said(kind: &Kind) -> Said {
         Kind::GpusUnknown => say(
             "The command starts one process for each GPU that it finds; the files do not say how many. The plan takes one.",
             "Choose the number of GPUs in the plan.",
+        ),
+        Kind::GpusMissing => say(
+            "The run is sharded over GPUs, and no file says how many. What each GPU needs depends on it.",
+            "Give `num_gpus`: in the plan, or by the command that launches the run.",
         ),
         Kind::DataParallel { gpus } => say(
             format!(

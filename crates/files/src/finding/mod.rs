@@ -168,6 +168,8 @@ kinds! {
     } = "several_commands", Note;
     /// Nothing says how many GPUs.
     GpusUnknown = "gpus_unknown", Note;
+    /// Nothing says how many GPUs, and the plan is shared out among them.
+    GpusMissing = "gpus_missing", Warning;
     /// Several GPUs and one process: `torch.nn.DataParallel`.
     DataParallel {
         /// GPUs that are visible.

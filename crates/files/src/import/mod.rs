@@ -38,8 +38,10 @@ pub struct File {
 /// What was made of files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Import {
-    /// The plan, complete.
+    /// The plan; what [`Self::missing`] names stands at its default in it.
     pub plan: Plan,
+    /// Keys of the plan that decide what a GPU needs, and that no file says: to be asked for.
+    pub missing: Vec<&'static str>,
     /// The trainer as the files name it, and its version: the one stated, or the newest that is known.
     pub trainer: (String, Option<String>),
     /// What each file was taken for.

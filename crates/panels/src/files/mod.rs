@@ -131,8 +131,8 @@ pub(crate) fn act(state: &mut State, verb: &str, about: &str, value: &str) -> bo
 #[inline(never)]
 fn acted(state: &mut State, about: &str, value: &str) {
     let words = words(state.language);
-    let (action, place) = about.split_once(':').unwrap_or((about, ""));
-    let place = place.parse().unwrap_or(0);
+    let (action, of) = about.split_once(':').unwrap_or((about, ""));
+    let place = of.parse().unwrap_or(0);
     state.files.said.clear();
     match action {
         "read" | "write" => {
@@ -166,6 +166,11 @@ fn acted(state: &mut State, about: &str, value: &str) {
                 state.files.given.remove(place);
             }
             take(state);
+        }
+        "answer" => {
+            if let Some(outcome) = &mut state.files.outcome {
+                outcome.answer(of, value);
+            }
         }
         "use" => {
             if let Some(plan) = state.files.outcome.as_ref().and_then(Outcome::plan).cloned() {

@@ -64,3 +64,19 @@ fn the_plan_is_written_as_the_reader_chooses_and_follows_the_page() {
     reader.act("choose zero_stage", "3");
     assert!(reader.text("export").contains("\"stage\": 3"), "{}", reader.text("export"));
 }
+
+#[test]
+fn a_number_of_gpus_that_no_file_says_is_asked_for() {
+    let mut reader = Reader::open("v=1");
+    let yaml = "model_name_or_path: Qwen/Qwen3-8B\nstage: sft\nfinetuning_type: full\ntemplate: qwen3\ndeepspeed: examples/deepspeed/ds_z3_config.json\n";
+    reader.bring("train.yaml", yaml.into(), yaml.len() as u64, true);
+    let html = reader.html("files");
+    assert!(html.contains("data-set=\"files answer:num_gpus\"") && !html.contains("files use"), "{html}");
+    reader.act("files answer:num_gpus", "0");
+    assert!(!reader.html("files").contains("files use"), "no GPUs are no answer");
+    reader.act("files answer:num_gpus", "6");
+    assert!(!reader.html("files").contains("files answer"));
+    reader.press("files", "Use this plan");
+    let fragment = reader.fragment.clone().unwrap_or_default();
+    assert!(fragment.contains("num_gpus=6") && fragment.contains("zero_stage=3"), "{fragment}");
+}

@@ -21,6 +21,10 @@ pub(super) struct Words {
     pub(super) too_large: &'static str,
     pub(super) use_plan: &'static str,
     pub(super) used: &'static str,
+    /// Asks for `num_gpus`.
+    pub(super) how_many_gpus: &'static str,
+    /// Asks for any other field.
+    pub(super) not_said: &'static str,
     pub(super) understood: &'static str,
     pub(super) not_expressible: &'static str,
     pub(super) ignored: &'static str,
@@ -94,6 +98,8 @@ static ENGLISH: Words = Words {
     too_large: "is too large to be read; cut it to the part that matters",
     use_plan: "Use this plan",
     used: "The plan on the page is now that of your files.",
+    how_many_gpus: "How many GPUs train together?",
+    not_said: "No file says this:",
     understood: "Understood",
     not_expressible: "Bears on memory, and the plan has no setting for it",
     ignored: "settings do not bear on memory",
@@ -158,6 +164,8 @@ static CHINESE: Words = Words {
     too_large: "过大，无法读取；请只保留相关部分",
     use_plan: "使用该方案",
     used: "页面上的方案已换成文件中的方案。",
+    how_many_gpus: "共用多少块 GPU 训练？",
+    not_said: "文件没有说明：",
     understood: "已识别",
     not_expressible: "影响显存，但方案中没有对应设置",
     ignored: "项设置与显存无关",

@@ -7,6 +7,7 @@ use super::super::convert;
 use super::super::draft::Statement;
 use super::Resolver;
 use super::identity::before;
+use crate::finding::{Finding, Kind};
 use crate::syntax::Value;
 use crate::trainers::Fact;
 
@@ -32,7 +33,22 @@ impl Resolver {
                 _ => {}
             }
         }
+        self.ask_for_gpus();
         self.placement();
+    }
+
+    /// What one GPU holds of a sharded plan hangs on how many there are: no number stands for one that no file says.
+    fn ask_for_gpus(&mut self) {
+        let shards = match self.text_of("distributed.framework") {
+            Some("fsdp1" | "fsdp2") => self.text_of("distributed.sharding_strategy") != Some("no_shard"),
+            Some("deepspeed") => self.fields.get("zero_stage").and_then(Json::as_u64).is_some_and(|stage| stage > 0),
+            _ => false,
+        };
+        if shards && !self.is_set("num_gpus") {
+            self.missing.push("num_gpus");
+            self.findings.retain(|finding| finding.kind != Kind::GpusUnknown);
+            self.findings.push(Finding::nowhere(Kind::GpusMissing));
+        }
     }
 
     /// Whether DeepSpeed shards, and how.

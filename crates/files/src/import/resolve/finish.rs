@@ -29,6 +29,7 @@ impl Resolver {
         findings.sort_by_key(|finding| (std::cmp::Reverse(finding.kind.severity()), finding.file, finding.span.start));
         Import {
             plan,
+            missing: self.missing,
             trainer: (self.named.name().to_owned(), version),
             kinds: self.gathered.kinds,
             notebooks: self.gathered.notebooks,

@@ -167,6 +167,7 @@ impl Resolver {
             return;
         }
         let Some((name, statement)) = stated.filter(|(name, _)| !name.is_empty()) else {
+            self.missing.push("model");
             self.findings.push(Finding::nowhere(Kind::NoModel));
             return;
         };

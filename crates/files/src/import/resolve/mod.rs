@@ -35,6 +35,7 @@ pub(super) fn resolve(gathered: Gathered) -> Import {
         understood: Vec::new(),
         not_expressible: Vec::new(),
         findings: Vec::new(),
+        missing: Vec::new(),
         trainer: TrainerName::Custom,
         named: TrainerName::Custom,
         release: Release::default(),
@@ -62,6 +63,8 @@ struct Resolver {
     understood: Vec<Understood>,
     not_expressible: Vec<NotExpressible>,
     findings: Vec<Finding>,
+    /// Fields that no file says and that no default may stand for.
+    missing: Vec<&'static str>,
     /// The trainer of the plan.
     trainer: TrainerName,
     /// The trainer that the files name.
