@@ -38,6 +38,7 @@ const fn kind_of_note(note: &Note) -> usize {
         Note::TorchScan { .. } => 17,
         Note::Liger { .. } => 18,
         Note::Images { .. } => 19,
+        Note::Guess(_) => 20,
     }
 }
 
@@ -92,6 +93,7 @@ fn notes_are_the_pages() {
         r#"{"model": "tiiuae/Falcon-H1-1.5B-Instruct"}"#,
         r#"{"model": "Qwen/Qwen3-Next-80B-A3B-Instruct", "num_gpus": 8}"#,
         r#"{"model": "HuggingFaceTB/SmolVLM2-500M-Video-Instruct", "images": {"per_sample": 1}}"#,
+        r#"{"model": "Qwen/Qwen2.5-0.5B", "launched_by": "unsloth", "trainer": {"name": "trl"}}"#,
     ] {
         let read = Plan::from_json(plan).unwrap();
         let job = Job::resolve(&read).unwrap();
@@ -105,7 +107,7 @@ fn notes_are_the_pages() {
         assert_eq!(json["notes"], serde_json::json!(said), "{plan}");
         kinds.extend(estimate.notes.iter().map(kind_of_note));
     }
-    assert_eq!(kinds, (0..20).collect());
+    assert_eq!(kinds, (0..21).collect());
 }
 
 /// What is wrong with a plan as it is read, or else once it is looked at.
@@ -127,7 +129,7 @@ fn problems_are_the_pages() {
         r#"{"model": "Qwen/Qwen3-4B", "max_length": "long"}"#,
         r#"{"model": "Qwen/Qwen3-4B", "max_lenght": 512, "zzz": 1}"#,
         r#"{"model": "no/such-model"}"#,
-        r#"{"model": "Qwen/Qwen3-4B", "trainer": {"name": "verl"}}"#,
+        r#"{"model": "Qwen/Qwen3-4B", "trainer": {"name": "llamafactory"}, "task": "grpo"}"#,
         r#"{"model": "Qwen/Qwen3-4B", "gpu": "h100"}"#,
         r#"{"model": {"config": {"model_type": "llama", "hidden_size": "wide"}}}"#,
         r#"{"model": {"config": {"model_type": "my-own", "hidden_size": 256}}}"#,

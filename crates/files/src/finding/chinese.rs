@@ -1,6 +1,8 @@
 //! Findings in Chinese.
 
+use headroom_core::plan::TrainerName;
 use headroom_core::units::bytes_text;
+use headroom_text::launched_by;
 
 use super::{Kind, Said};
 use crate::syntax::FaultKind;
@@ -31,10 +33,15 @@ pub(super) fn said(kind: &Kind) -> Said {
         Kind::Renamed { key, now, since } => {
             say(format!("自 {since} 起 `{key}` 改名为 `{now}`，新版本不再接受旧名。"), format!("请写 `{now}`。"))
         }
-        Kind::TrainerNotModelled { trainer, nearest } => say(
-            format!("尚未建模 {trainer} 的训练步，方案采用最接近的 {nearest}。"),
-            "请把估算看作后者的结果；实际占用可能更少，也可能更多。",
-        ),
+        Kind::TrainerNotModelled { by, task, nearest } => {
+            let texts = headroom_text::Language::Chinese.texts();
+            let nearest =
+                if *nearest == TrainerName::Custom { "通用训练循环" } else { (texts.trainer)(*nearest).label };
+            say(
+                format!("尚未建模 {} 的 {}，方案保留该名称，按{nearest}估算。", launched_by(*by), task.name()),
+                "所有数字请当作推测；估算会给出范围。",
+            )
+        }
         Kind::TaskNotModelled { trainer, task, nearest } => {
             say(format!("尚未建模 {trainer} 下的 `{task}`，方案写作 `{nearest}`。"), "请与已建模该任务的训练器比较。")
         }

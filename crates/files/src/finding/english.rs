@@ -1,7 +1,8 @@
 //! Findings in English.
 
+use headroom_core::plan::TrainerName;
 use headroom_core::units::bytes_text;
-use headroom_text::problem_line;
+use headroom_text::{launched_by, problem_line};
 
 use super::{Kind, Said};
 use crate::syntax::FaultKind;
@@ -33,10 +34,22 @@ pub(super) fn said(kind: &Kind) -> Said {
             format!("`{key}` is called `{now}` since {since}; newer versions refuse the old name."),
             format!("Write `{now}`."),
         ),
-        Kind::TrainerNotModelled { trainer, nearest } => say(
-            format!("The step of {trainer} is not modelled; the plan describes the nearest one, that of {nearest}."),
-            "Read the estimate as that of the named trainer; the real step can need less or more.",
-        ),
+        Kind::TrainerNotModelled { by, task, nearest } => {
+            let texts = headroom_text::Language::English.texts();
+            let nearest = if *nearest == TrainerName::Custom {
+                "a generic training loop"
+            } else {
+                (texts.trainer)(*nearest).label
+            };
+            say(
+                format!(
+                    "{} is not modelled for {}: the plan keeps its name and is estimated as {nearest}.",
+                    launched_by(*by),
+                    task.name()
+                ),
+                "Take every figure as a guess; the estimate says its range.",
+            )
+        }
         Kind::TaskNotModelled { trainer, task, nearest } => say(
             format!("`{task}` under {trainer} is not modelled; the plan says `{nearest}`."),
             "Compare with a trainer whose step is modelled for this task.",

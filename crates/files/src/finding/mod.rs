@@ -3,7 +3,7 @@
 mod chinese;
 mod english;
 
-use headroom_core::plan::Problem;
+use headroom_core::plan::{LaunchedBy, Problem, Task, TrainerName};
 pub use headroom_text::Language;
 
 use crate::syntax::{FaultKind, Span};
@@ -117,12 +117,14 @@ kinds! {
         /// Since when.
         since: &'static str,
     } = "renamed_key", Warning;
-    /// The trainer is known and not modelled.
+    /// What launches the run is known, and its step is not modelled for the task.
     TrainerNotModelled {
-        /// The trainer.
-        trainer: &'static str,
-        /// What the plan takes in its place.
-        nearest: &'static str,
+        /// What launches it.
+        by: LaunchedBy,
+        /// The task.
+        task: Task,
+        /// Whose step is estimated in its place.
+        nearest: TrainerName,
     } = "trainer_not_modelled", Warning;
     /// The trainer is modelled, and this task of it is not.
     TaskNotModelled {

@@ -27,6 +27,10 @@ pub enum As {
     Device,
     /// DeepSpeed's sizes: a number or `auto`.
     Bucket,
+    /// A switch that moves to host memory.
+    DeviceSwitch,
+    /// A level, of which 0 is off.
+    Level,
     /// Attention by any of its names.
     Attention,
     /// How documents are packed, by any of the names it has had.
@@ -162,6 +166,14 @@ pub enum Fact {
     UsesVllm,
     /// The rollout engine by name.
     Engine,
+    /// Rollout engines, of GPUs of their own (OpenRLHF).
+    Engines,
+    /// All models share their GPUs (OpenRLHF).
+    ColocatesAll,
+    /// Policy and reference do.
+    ColocatesReference,
+    /// GPUs of the reference alone.
+    ReferenceGpus,
     /// GaLore's switch.
     Galore,
     /// GaLore by layers.

@@ -1,6 +1,6 @@
 //! Data parallelism and sharding.
 
-use headroom_core::plan::TrainerName;
+use headroom_core::plan::{LaunchedBy, TrainerName};
 use serde_json::Value as Json;
 
 use super::super::convert;
@@ -60,7 +60,8 @@ impl Resolver {
         // A script that takes a stage of its own makes DeepSpeed's configuration by it (openrlhf/utils/deepspeed).
         let by_script =
             stage.as_ref().is_some_and(|(_, statement)| matches!(statement.tool, "transformers" | "openrlhf"));
-        if !(named || used || chosen || by_script) {
+        let openrlhf = self.launched_by == Some(LaunchedBy::OpenRlhf);
+        if !(named || used || chosen || by_script || openrlhf) {
             return false;
         }
         if let Some(statement) = self.take(Fact::Deepspeed) {
@@ -74,6 +75,8 @@ impl Resolver {
             Some((stage, statement)) => self.set("zero_stage", stage, &statement),
             // accelerate utils/dataclasses.py `DeepSpeedPlugin.zero_stage`.
             None if chosen && !named => self.default("zero_stage", 2),
+            // openrlhf/cli/train_*.py `--zero_stage`.
+            None if openrlhf => self.default("zero_stage", 2),
             None => {}
         }
         for (fact, field) in [(Fact::OptimizerDevice, "offload_optimizer"), (Fact::ParamDevice, "offload_param")] {

@@ -1,6 +1,6 @@
 //! Fields that one key sets, what was not understood, and the plan.
 
-use headroom_core::plan::{Plan, Task, field};
+use headroom_core::plan::{LaunchedBy, Plan, Task, field};
 use serde_json::{Map, Value as Json};
 
 use super::super::convert;
@@ -17,6 +17,7 @@ impl Resolver {
         let plan = self.plan();
         let version = self.gathered.versions.get(self.named.name()).cloned();
         let version = version.or_else(|| (self.named == self.trainer).then(|| plan.trainer.version.clone()).flatten());
+        let name = self.launched_by.map_or(self.named.name(), LaunchedBy::name);
         self.values_as_planned(&plan);
         let bears = std::mem::take(&mut self.gathered.draft.bears);
         for (statement, topic) in &bears {
@@ -30,7 +31,7 @@ impl Resolver {
         Import {
             plan,
             missing: self.missing,
-            trainer: (self.named.name().to_owned(), version),
+            trainer: (name.to_owned(), version),
             kinds: self.gathered.kinds,
             notebooks: self.gathered.notebooks,
             understood: self.understood,
@@ -131,7 +132,7 @@ impl Resolver {
         }
         loop {
             match Plan::from_value(&nested(&fields)) {
-                Ok(plan) => return plan,
+                Ok(plan) => return Plan { trainer: self.runs.clone(), ..plan },
                 Err(problems) => {
                     let before = fields.len();
                     for problem in problems {

@@ -16,7 +16,7 @@ mod verl;
 
 use std::collections::BTreeMap;
 
-use headroom_core::plan::{Release, Task, TrainerName};
+use headroom_core::plan::{LaunchedBy, Release, Task, Trainer, TrainerName};
 use serde_json::Value as Json;
 
 use super::convert::{self, Unread, convert};
@@ -38,6 +38,8 @@ pub(super) fn resolve(gathered: Gathered) -> Import {
         missing: Vec::new(),
         trainer: TrainerName::Custom,
         named: TrainerName::Custom,
+        runs: Trainer { name: TrainerName::Custom, version: None },
+        launched_by: None,
         release: Release::default(),
         task: Task::Sft,
         ignored: 0,
@@ -69,6 +71,10 @@ struct Resolver {
     trainer: TrainerName,
     /// The trainer that the files name.
     named: TrainerName,
+    /// The trainer of the plan, with its version.
+    runs: Trainer,
+    /// What launches the run where `trainer` only stands for it.
+    launched_by: Option<LaunchedBy>,
     release: Release,
     task: Task,
     ignored: usize,
