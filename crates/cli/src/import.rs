@@ -46,7 +46,7 @@ fn print(imported: &Import, files: &[File], out: &mut dyn Write) -> Result<(), F
         writeln!(out, "  {}", one_line(&line))?;
     }
     if !imported.not_expressible.is_empty() {
-        writeln!(out, "Bears on memory and is not in the plan:")?;
+        writeln!(out, "Affects memory, not modelled:")?;
     }
     for listed in &imported.not_expressible {
         let why = listed.topic.said(Language::English);
@@ -55,7 +55,14 @@ fn print(imported: &Import, files: &[File], out: &mut dyn Write) -> Result<(), F
             format!("{}:{}: {}: {} ({why}{size})", name(listed.file), listed.span.line, listed.key, listed.value);
         writeln!(out, "  {}", one_line(&line))?;
     }
-    writeln!(out, "Keys that bear on no memory: {}", imported.ignored)?;
+    if !imported.unknown.is_empty() {
+        writeln!(out, "Unknown to Headroom, may affect memory:")?;
+    }
+    for unknown in &imported.unknown {
+        let line = format!("{}:{}: {}: {}", name(unknown.file), unknown.span.line, unknown.key, unknown.value);
+        writeln!(out, "  {}", one_line(&line))?;
+    }
+    writeln!(out, "Keys that need no memory: {}", imported.ignored)?;
     for finding in &imported.findings {
         print_finding(finding, files, out)?;
     }

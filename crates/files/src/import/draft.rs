@@ -54,8 +54,10 @@ pub(crate) struct Draft {
     pub(crate) sets: BTreeMap<&'static str, Vec<(Statement, As)>>,
     /// What no field can say.
     pub(crate) bears: Vec<(Statement, Topic)>,
-    /// Keys that bear on no memory.
+    /// Keys that need no memory.
     pub(crate) ignored: usize,
+    /// Keys of which it is not known what they need.
+    pub(crate) unknown: Vec<Statement>,
     /// What is wrong or worth knowing.
     pub(crate) findings: Vec<Finding>,
 }
@@ -122,6 +124,9 @@ impl Draft {
             Some(Means::Says(fact)) => self.say(fact, statement),
             Some(Means::Bears(topic)) => self.bear(statement, topic),
             Some(Means::Nothing) => self.ignored += 1,
+            // What is switched off needs nothing, whatever it is.
+            Some(Means::Unjudged) if is_off(&statement.node) => self.ignored += 1,
+            Some(Means::Unjudged) => self.unknown.push(statement),
             // Nothing after a key that is not known says nothing either.
             None if statement.node.value == Value::Null => self.ignored += 1,
             None => self.unknown(key, &statement, table),
@@ -131,8 +136,12 @@ impl Draft {
     fn unknown(&mut self, key: &str, statement: &Statement, table: &Table) {
         // In a script's own arguments only what differs by a slip of the finger is taken for a slip.
         let nearest = table.nearest(key).filter(|nearest| table.strict || is_slip(key, nearest));
-        if !table.strict && (nearest.is_none() || table.tool == "environment") {
-            self.ignored += 1;
+        if table.tool == "environment" {
+            // Variables of a shell are mostly those of the script itself, and say nothing of a run.
+            return;
+        }
+        if !table.strict && nearest.is_none() {
+            self.unknown.push(statement.clone());
             return;
         }
         let kind = Kind::UnknownKey { tool: table.tool, key: statement.key.clone(), nearest };

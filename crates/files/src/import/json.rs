@@ -50,6 +50,9 @@ impl Import {
             "understood": understood.collect::<Vec<_>>(),
             "not_expressible": listed.collect::<Vec<_>>(),
             "ignored": self.ignored,
+            "unknown": self.unknown.iter().map(|unknown| json!({
+                "file": name(unknown.file), "line": unknown.span.line, "key": unknown.key, "value": unknown.value,
+            })).collect::<Vec<_>>(),
             "findings": self.findings.iter().map(|finding| finding_value(finding, files, language)).collect::<Vec<_>>(),
         })
     }

@@ -50,8 +50,10 @@ pub struct Import {
     pub understood: Vec<Understood>,
     /// What bears on memory and no field can say.
     pub not_expressible: Vec<NotExpressible>,
-    /// How many keys bear on no memory.
+    /// How many keys are known to need no memory.
     pub ignored: usize,
+    /// Keys that Headroom does not know: they may need any.
+    pub unknown: Vec<Unknown>,
     /// What is wrong or worth knowing.
     pub findings: Vec<Finding>,
     /// What the files say, for the linter.
@@ -79,6 +81,19 @@ pub struct Understood {
     pub field: &'static str,
     /// The field's value.
     pub value: Value,
+}
+
+/// A key of which it is not known what it needs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unknown {
+    /// The file, by its place in the list.
+    pub file: usize,
+    /// Where the key stands.
+    pub span: Span,
+    /// As written.
+    pub key: String,
+    /// Its value as written, shortened.
+    pub value: String,
 }
 
 /// A key that bears on memory and sets no field.

@@ -122,6 +122,8 @@ pub enum Fact {
     ProcessesPerMachine,
     /// Machines.
     Machines,
+    /// Processes that a cluster starts a program in.
+    Tasks,
     /// GPUs that programs see.
     VisibleGpus,
     /// GPUs that a container, pod or job has.
@@ -248,6 +250,12 @@ pub enum Fact {
     FreezesProjector,
     /// The text's own part stays as it is.
     FreezesLanguage,
+    /// A script's switch that trains the tower.
+    TrainsTower,
+    /// A script's switch that trains what joins tower and text.
+    TrainsProjector,
+    /// A script's switch that trains the text's part.
+    TrainsLanguage,
     /// Unsloth's switch for adapters in tower and projector.
     TunesVision,
     /// Unsloth's switch for adapters in the text's part.

@@ -43,8 +43,10 @@ pub enum Means {
     Says(Fact),
     /// It bears on memory, and a plan has no setting for it.
     Bears(Topic),
-    /// It says nothing that bears on memory.
+    /// It is known to need no memory.
     Nothing,
+    /// The tool has it, and Headroom does not know what it does to memory.
+    Unjudged,
     /// The former name of another key of the same tool, and since when.
     Renamed(&'static str, &'static str),
 }
@@ -76,7 +78,7 @@ pub struct Table {
     pub tool: &'static str,
     /// Rows of the tool itself, then of what it builds on.
     rows: &'static [&'static [Row]],
-    /// Names of every key it takes; those without a row bear on no memory.
+    /// Names of every key it takes; those without a row need no memory, but for those of [`UNJUDGED`].
     known: &'static [&'static str],
     /// Whether keys that are not known are refused by the tool; a script of one's own takes any.
     pub strict: bool,
@@ -84,6 +86,10 @@ pub struct Table {
 
 const KNOWN_TRANSFORMERS: &str = include_str!("known/transformers.txt");
 const KNOWN_TRL: &str = include_str!("known/trl.txt");
+/// Keys that tools have and that can change what a step takes, in a way that Headroom does not know.
+const UNJUDGED: &str = include_str!("known/unjudged.txt");
+/// What scripts of one's own call data, places and reports: nothing that a step holds.
+const HARMLESS_IN_SCRIPTS: &str = include_str!("known/scripts.txt");
 
 /// `TrainingArguments`.
 pub static TRANSFORMERS: Table =
@@ -92,7 +98,7 @@ pub static TRANSFORMERS: Table =
 pub static SCRIPT: Table = Table {
     tool: "transformers",
     rows: &[transformers::ROWS, transformers::SCRIPT_ROWS, trl::ROWS, peft::PREFIXED_ROWS],
-    known: &[KNOWN_TRANSFORMERS, KNOWN_TRL],
+    known: &[KNOWN_TRANSFORMERS, KNOWN_TRL, HARMLESS_IN_SCRIPTS],
     strict: false,
 };
 /// sentence-transformers' arguments, over those of `TrainingArguments` (base/training_args.py).
@@ -127,7 +133,7 @@ pub static TRL: Table = Table {
 pub static TRL_SCRIPT: Table = Table {
     tool: "trl",
     rows: &[trl::ROWS, transformers::ROWS, transformers::SCRIPT_ROWS, peft::PREFIXED_ROWS],
-    known: &[KNOWN_TRL, KNOWN_TRANSFORMERS],
+    known: &[KNOWN_TRL, KNOWN_TRANSFORMERS, HARMLESS_IN_SCRIPTS],
     strict: false,
 };
 /// LLaMA-Factory.
@@ -212,7 +218,9 @@ impl Table {
     /// What `key` means; `None` for a key that the tool does not have.
     pub fn means(&self, key: &str) -> Option<Means> {
         let row = self.rows.iter().flat_map(|rows| rows.iter()).find(|row| row.key == key);
-        row.map(|row| row.means).or_else(|| self.names().any(|name| name == key).then_some(Means::Nothing))
+        let unjudged = || UNJUDGED.split_whitespace().any(|name| name == key);
+        let listed = || if unjudged() { Means::Unjudged } else { Means::Nothing };
+        row.map(|row| row.means).or_else(|| self.names().any(|name| name == key).then(listed))
     }
 
     /// Whether keys of a section `prefix` have rows of their own.

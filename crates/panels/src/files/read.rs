@@ -295,6 +295,18 @@ impl Outcome {
             let head = [words.line, words.key, words.value, words.why];
             out += &fold(words.not_expressible, rows.len(), true, &table(words.not_expressible, &head, &rows));
         }
+        if !imported.unknown.is_empty() {
+            let rows: Vec<Vec<String>> = imported
+                .unknown
+                .iter()
+                .map(|unknown| {
+                    let place = escape(&(words.from)(name(unknown.file), unknown.span.line));
+                    vec![place, code(&unknown.key), code(&unknown.value)]
+                })
+                .collect();
+            let head = [words.line, words.key, words.value];
+            out += &fold(words.unknown, rows.len(), true, &table(words.unknown, &head, &rows));
+        }
         out
     }
 }

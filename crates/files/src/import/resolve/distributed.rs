@@ -22,6 +22,7 @@ impl Resolver {
         if let Some((gpus, statement)) = &count {
             self.set("num_gpus", *gpus, statement);
         }
+        self.nodes();
         self.flag(Fact::MultiGpu);
         let deepspeed = self.deepspeed(&word, kind.as_ref());
         let fsdp = !deepspeed && self.fsdp(&word, kind.as_ref());
@@ -35,6 +36,16 @@ impl Resolver {
         }
         self.ask_for_gpus();
         self.placement();
+    }
+
+    /// Machines, where they can be those of the plan's GPUs.
+    fn nodes(&mut self) {
+        let machines = self.machines();
+        let Some((_, statement)) = self.text(Fact::Machines) else { return };
+        let shares = |gpus: u64| gpus.is_multiple_of(machines);
+        if self.fields.get("num_gpus").and_then(Json::as_u64).is_none_or(shares) {
+            self.set("num_nodes", machines, &statement);
+        }
     }
 
     /// What one GPU holds of a sharded plan hangs on how many there are: no number stands for one that no file says.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json};
 
 use super::super::convert;
 use super::super::draft::{Statement, strongest};
-use super::super::{Import, NotExpressible};
+use super::super::{Import, NotExpressible, Unknown};
 use super::Resolver;
 use crate::finding::{Finding, Kind};
 use crate::trainers::{As, Fact, Topic};
@@ -37,6 +37,7 @@ impl Resolver {
             understood: self.understood,
             not_expressible: self.not_expressible,
             ignored: self.ignored + self.gathered.draft.ignored,
+            unknown: unknown(&self.gathered.draft.unknown),
             findings,
             said: self.gathered.draft,
             loads: self.gathered.loads,
@@ -192,6 +193,18 @@ impl Resolver {
             }
         }
     }
+}
+
+/// Keys that nothing here knows, each once, in the order of the files.
+fn unknown(statements: &[Statement]) -> Vec<Unknown> {
+    let listed = |Statement { file, span, key, node, .. }: &Statement| {
+        let value = super::shown(node);
+        Unknown { file: *file, span: *span, key: key.clone(), value }
+    };
+    let mut all: Vec<Unknown> = statements.iter().map(listed).collect();
+    all.sort_by_key(|unknown| (unknown.file, unknown.span.start));
+    all.dedup();
+    all
 }
 
 /// Dotted names as nested objects, with a model.

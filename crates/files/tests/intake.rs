@@ -1,0 +1,146 @@
+//! What people post comes in as they mean it: trainers that are not modelled, keys that are not known, several machines.
+
+#![allow(clippy::unwrap_used)]
+
+use headroom_core::job::Job;
+use headroom_core::memory::estimate;
+use headroom_core::plan::{LaunchedBy, Offload, Plan, RolloutEngine, TrainerName};
+use headroom_files::finding::Language;
+use headroom_files::import::{File, Import, import};
+
+fn read(files: &[(&str, &str)]) -> Import {
+    let files: Vec<File> =
+        files.iter().map(|(name, text)| File { name: (*name).to_owned(), text: (*text).to_owned() }).collect();
+    import(&files)
+}
+
+/// The plan of a file that says all of it, which can be estimated.
+fn estimated(name: &str, text: &str) -> Plan {
+    let imported = read(&[(name, text)]);
+    assert!(imported.missing.is_empty(), "{name}: {:?}", imported.missing);
+    let job = Job::resolve(&imported.plan).unwrap();
+    let guess = estimate(&job).guess.is_some();
+    assert_eq!(guess, imported.plan.launched_by.is_some(), "{name}");
+    // What is printed is the same plan.
+    assert_eq!(Plan::from_json(&imported.plan_json()).unwrap(), imported.plan, "{name}");
+    imported.plan
+}
+
+const VERL: &str = "python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo data.train_batch_size=512 data.max_prompt_length=256 \
+    data.max_response_length=512 actor_rollout_ref.model.path=Qwen/Qwen2.5-1.5B actor_rollout_ref.actor.ppo_mini_batch_size=128 \
+    actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=24 actor_rollout_ref.rollout.name=vllm actor_rollout_ref.rollout.n=7 \
+    actor_rollout_ref.rollout.tensor_model_parallel_size=1 trainer.n_gpus_per_node=4 trainer.nnodes=2\n";
+const OPENRLHF: &str = "python3 -m openrlhf.cli.train_ppo_ray --actor_num_nodes 1 --actor_num_gpus_per_node 2 --ref_num_nodes 1 \
+    --ref_num_gpus_per_node 2 --vllm_num_engines 2 --advantage_estimator rloo --pretrain Qwen/Qwen2.5-0.5B \
+    --micro_train_batch_size 2 --train_batch_size 32 --micro_rollout_batch_size 8 --rollout_batch_size 64 \
+    --n_samples_per_prompt 3 --prompt_max_len 512 --generate_max_len 512 --zero_stage 2 --param_dtype bf16 --adam_offload\n";
+const SWIFT: &str = "NPROC_PER_NODE=4 swift rlhf --rlhf_type grpo --model Qwen/Qwen2.5-0.5B --train_type lora --lora_rank 16 \
+    --dataset mine --num_generations 8 --max_completion_length 512 --per_device_train_batch_size 4 --use_vllm true \
+    --vllm_mode colocate --vllm_gpu_memory_utilization 0.4 --sleep_level 2 --bf16 true\n";
+const UNSLOTH: &str = "from unsloth import FastLanguageModel\nfrom trl import SFTConfig, SFTTrainer\n\
+    model, tokenizer = FastLanguageModel.from_pretrained(model_name='unsloth/Qwen2.5-0.5B', max_seq_length=1024, load_in_4bit=True)\n\
+    model = FastLanguageModel.get_peft_model(model, r=8, target_modules=['q_proj', 'v_proj'])\n\
+    SFTTrainer(model=model, tokenizer=tokenizer, args=SFTConfig(per_device_train_batch_size=2, output_dir='o')).train()\n";
+const TORCHTUNE: &str = "model:\n  _component_: torchtune.models.qwen2_5.lora_qwen2_5_0_5b\n  lora_attn_modules: [q_proj, v_proj]\n\
+    \x20 lora_rank: 8\ntokenizer:\n  _component_: torchtune.models.qwen2_5.qwen2_5_tokenizer\n  max_seq_len: 1024\nbatch_size: 2\n\
+    dtype: bf16\n";
+
+#[test]
+fn a_trainer_that_is_not_modelled_keeps_its_name_and_its_plan_is_estimated() {
+    for (name, text, by, step) in [
+        ("run.sh", VERL, LaunchedBy::Verl, TrainerName::Custom),
+        ("run.sh", OPENRLHF, LaunchedBy::OpenRlhf, TrainerName::Custom),
+        ("run.sh", SWIFT, LaunchedBy::MsSwift, TrainerName::Trl),
+        ("run.py", UNSLOTH, LaunchedBy::Unsloth, TrainerName::Trl),
+        ("run.yaml", TORCHTUNE, LaunchedBy::Torchtune, TrainerName::Custom),
+    ] {
+        let plan = estimated(name, text);
+        assert_eq!((plan.launched_by, plan.trainer.name), (Some(by), step), "{text}");
+        let imported = read(&[(name, text)]);
+        assert_eq!(imported.trainer.0, by.name());
+        assert!(imported.findings.iter().any(|found| found.kind.id() == "trainer_not_modelled"), "{text}");
+    }
+}
+
+#[test]
+fn what_a_trainer_says_of_reinforcement_is_not_lost() {
+    let plan = estimated("run.sh", VERL);
+    assert_eq!((plan.num_gpus, plan.num_nodes), (8, Some(2)));
+    assert_eq!((plan.rollout.num_generations, plan.per_device_train_batch_size), (Some(7), 24));
+    let plan = estimated("run.sh", OPENRLHF);
+    assert_eq!(plan.offload_optimizer, Offload::Cpu);
+    assert_eq!((plan.rollout.engine(), plan.rollout.prompts), (RolloutEngine::Vllm, Some(64)));
+    assert_eq!(plan.reference.kind.name(), "none", "the reference has GPUs of its own");
+    let plan = estimated("run.sh", SWIFT);
+    // What the command does not say is what ms-swift takes.
+    assert!(plan.gradient_checkpointing && plan.rollout.vllm_enable_sleep_mode);
+    assert_eq!((plan.lora.lora_dropout, plan.lora.lora_alpha), (0.05, 32.0));
+}
+
+#[test]
+fn keys_that_are_not_known_are_named_and_not_counted_as_harmless() {
+    let unknown = |name: &str, text: &str| -> Vec<String> {
+        read(&[(name, text)]).unknown.into_iter().map(|unknown| unknown.key).collect()
+    };
+    let axolotl = "base_model: allenai/OLMoE-1B-7B-0924\nadapter: qlora\nload_in_4bit: true\ndatasets:\n  - path: x\n\
+        embeddings_skip_upcast: true\nfp32_norms: true\nuse_scattermoe: false\nsequence_len: 512\nwandb_project: p\n";
+    assert_eq!(unknown("a.yml", axolotl), ["embeddings_skip_upcast", "fp32_norms"]);
+    let swift =
+        "swift sft --model Qwen/Qwen2.5-VL-7B-Instruct --dataset d --target_regex 'x.*' --max_length 2048 --seed 1\n";
+    assert_eq!(unknown("s.sh", swift), ["target_regex"]);
+    let script = "torchrun --nproc_per_node 2 train.py --model_name_or_path Qwen/Qwen2.5-0.5B --output_dir o --data_path d.json \
+        --max_steps 5 --compress_ratio 4 --use_moba True\n";
+    assert_eq!(unknown("t.sh", script), ["compress_ratio", "use_moba"]);
+    let (imported, files) = (read(&[("t.sh", script)]), [File { name: "t.sh".to_owned(), text: script.to_owned() }]);
+    assert_eq!(imported.to_value(&files, Language::English)["unknown"][0]["key"], "compress_ratio");
+    // With what is unknown taken out as many keys are harmless as before.
+    let without = script.replace(" --compress_ratio 4 --use_moba True", "");
+    assert_eq!(read(&[("t.sh", &without)]).ignored, imported.ignored);
+}
+
+#[test]
+fn a_script_for_images_says_what_trains() {
+    let text = "torchrun --nproc_per_node=2 qwenvl/train/train_qwen.py --model_name_or_path Qwen/Qwen2.5-VL-3B-Instruct \
+        --tune_mm_vision False --tune_mm_mlp True --tune_mm_llm True --max_pixels 50176 --bf16 --model_max_length 4096\n";
+    let plan = read(&[("t.sh", text)]).plan;
+    assert_eq!(plan.freeze, ["vision_tower"]);
+    assert_eq!(plan.images.max_pixels, Some(50_176));
+}
+
+#[test]
+fn machines_are_read_wherever_they_are_said() {
+    let train = "train.py --model_name_or_path Qwen/Qwen2.5-0.5B --output_dir o";
+    for (name, text, gpus, nodes) in [
+        ("a.sh", format!("torchrun --nnodes=2 --nproc_per_node=4 {train}"), 8, 2),
+        ("b.sh", format!("accelerate launch --num_machines 4 --num_processes 16 {train}"), 16, 4),
+        ("c.sh", format!("deepspeed --num_nodes 2 --num_gpus 8 {train}"), 16, 2),
+        (
+            "d.sh",
+            format!(
+                "#!/bin/bash\n#SBATCH --nodes=3\n#SBATCH --ntasks-per-node=4\nsrun python {train} --fsdp full_shard"
+            ),
+            12,
+            3,
+        ),
+        (
+            "e.sh",
+            format!(
+                "#!/bin/bash\n#SBATCH -N 2\n#SBATCH --gres=gpu:8\nsrun torchrun --nnodes $SLURM_NNODES --nproc_per_node 8 {train}"
+            ),
+            16,
+            2,
+        ),
+        (
+            "f.sh",
+            "NNODES=2 NPROC_PER_NODE=8 swift sft --model Qwen/Qwen2.5-0.5B --dataset d --max_length 512".to_owned(),
+            16,
+            2,
+        ),
+    ] {
+        let plan = read(&[(name, &text)]).plan;
+        assert_eq!((plan.num_gpus, plan.num_nodes), (gpus, Some(nodes)), "{text}");
+    }
+    let accelerate = "distributed_type: MULTI_GPU\nnum_machines: 2\nnum_processes: 8\nmixed_precision: bf16\n";
+    let plan = read(&[("accelerate.yaml", accelerate)]).plan;
+    assert_eq!((plan.num_gpus, plan.num_nodes), (8, Some(2)));
+}
