@@ -6,7 +6,7 @@ use headroom_core::link;
 use headroom_core::memory::{self, Band, Fit, Note};
 use headroom_core::plan::{
     Dtype, Framework, LaunchedBy, Method, MixedPrecision, Optimizer, Plan, ProblemKind, QuantStorage, Release, Task,
-    Trainer, TrainerName, alternatives,
+    Trainer, TrainerName, alternatives, changed_before,
 };
 use headroom_core::speed::step_time;
 
@@ -275,4 +275,28 @@ fn offloaded_activations_take_the_hosts_blocks_that_torch_makes() {
     // Each process has its own.
     let of_two = of(r#", "activation_offloading": true, "num_gpus": 2, "distributed": {"framework": "ddp"}"#);
     assert_eq!(of_two[0].bytes, 2 * host[0].bytes);
+}
+
+#[test]
+fn each_release_takes_its_own_defaults_between_measured_ones_too() {
+    let of = |task: &str, version: &str| {
+        read(&format!(
+            r#"{{"model": "Qwen/Qwen3-4B", "task": "{task}", "trainer": {{"name": "trl", "version": "{version}"}}}}"#
+        ))
+    };
+    for (version, checkpoints, beta) in
+        [("0.17.0", false, Some(0.04)), ("0.18.2", false, Some(0.04)), ("0.21.0", false, None), ("0.23.0", true, None)]
+    {
+        let plan = of("grpo", version);
+        assert_eq!((plan.gradient_checkpointing, plan.policy.beta), (checkpoints, beta), "{version}");
+        // All four are estimated by the oldest measured step.
+        assert_eq!(plan.trainer.release(), Release::new(0, 24, 0));
+    }
+    assert_eq!(of("sft", "0.17.0").policy.beta, None);
+    let changes = changed_before(TrainerName::Trl, Task::Sft, Release::new(1, 16, 0));
+    assert!(
+        changes.iter().all(|(old, new)| old.name() == new.name() && old.value != new.value && !new.name().is_empty())
+    );
+    assert_eq!(changes.iter().filter(|(_, new)| new.name() == "mixed_precision").count(), 1);
+    assert!(changed_before(TrainerName::Trl, Task::Sft, Release::new(0, 18, 0)).is_empty());
 }

@@ -144,3 +144,104 @@ fn machines_are_read_wherever_they_are_said() {
     let plan = read(&[("accelerate.yaml", accelerate)]).plan;
     assert_eq!((plan.num_gpus, plan.num_nodes), (8, Some(2)));
 }
+
+const GRPO: &str = "from trl import GRPOConfig, GRPOTrainer\nargs = GRPOConfig(output_dir='o', per_device_train_batch_size=8)\n\
+    GRPOTrainer(model='Qwen/Qwen2.5-0.5B', reward_funcs=f, args=args, train_dataset=d).train()\n";
+const SFT: &str = "from trl import SFTConfig, SFTTrainer\nargs = SFTConfig(output_dir='o', KEY)\n\
+    SFTTrainer(model='Qwen/Qwen2.5-0.5B', args=args, train_dataset=d).train()\n";
+
+fn kinds(imported: &Import) -> Vec<&'static str> {
+    imported.findings.iter().map(|finding| finding.kind.id()).collect()
+}
+
+#[test]
+fn a_stated_release_chooses_its_own_defaults() {
+    let of = |version: &str| {
+        let imported = read(&[("requirements.txt", &format!("trl=={version}\ntorch==2.7.0\n")), ("train.py", GRPO)]);
+        let plan = &imported.plan;
+        let values = (
+            plan.policy.beta,
+            plan.mixed_precision.name(),
+            plan.gradient_checkpointing,
+            plan.rollout.max_completion_length,
+            plan.optim.name(),
+        );
+        assert_eq!(plan.trainer.version.as_deref(), Some(version));
+        (values, kinds(&imported))
+    };
+    for (version, beta, precision, checkpointing, answer, optim) in [
+        ("0.17.0", Some(0.04), "no", false, None, "adamw_torch"),
+        ("0.18.2", Some(0.04), "no", false, None, "adamw_torch"),
+        ("0.19.1", None, "bf16", false, None, "adamw_torch"),
+        ("0.21.0", None, "bf16", false, None, "adamw_torch_fused"),
+        ("0.22.2", None, "bf16", true, None, "adamw_torch_fused"),
+        ("1.9.2", None, "bf16", true, None, "adamw_torch_fused"),
+        ("1.10.0", None, "bf16", true, Some(512), "adamw_torch_fused"),
+        ("1.16.0", None, "bf16", true, Some(512), "adamw_torch_fused"),
+    ] {
+        let (values, kinds) = of(version);
+        assert_eq!(values, (beta, precision, checkpointing, answer, optim), "{version}");
+        // Which measured step stands for it is said, and that nothing was assumed.
+        assert_eq!(kinds.contains(&"step_of_release"), version != "1.16.0" && version != "1.9.0", "{version}");
+        assert!(!kinds.contains(&"release_assumed"), "{version}");
+    }
+}
+
+#[test]
+fn a_release_is_read_wherever_people_state_it() {
+    for (name, text) in [
+        ("requirements.txt", "trl==0.17.0"),
+        ("pyproject.toml", "[project]\ndependencies = [\"trl==0.17.0\", \"peft>=0.15\"]"),
+        ("pyproject.toml", "[tool.poetry.dependencies]\ntrl = \"^0.17.0\""),
+        ("environment.yml", "dependencies:\n  - python=3.11\n  - pip:\n    - trl==0.17.0"),
+        ("install.sh", "pip install -U 'trl==0.17.0' transformers==4.51.3"),
+        ("train.py", "# tested with trl==0.17.0, transformers==4.51.3\nimport torch"),
+    ] {
+        let imported = read(&[(name, text), ("grpo.py", GRPO)]);
+        assert_eq!(imported.plan.trainer.version.as_deref(), Some("0.17.0"), "{name}: {text}");
+    }
+}
+
+#[test]
+fn where_no_release_is_stated_that_is_said_with_what_an_older_one_changes() {
+    let imported = read(&[("grpo.py", GRPO)]);
+    let said: Vec<String> = imported
+        .findings
+        .iter()
+        .filter(|finding| finding.kind.id() == "release_assumed")
+        .map(|finding| finding.said(Language::English).what)
+        .collect();
+    assert!(
+        said.len() == 1 && said[0].contains("1.16.0") && said[0].contains("`gradient_checkpointing = false`"),
+        "{said:?}"
+    );
+    let stated = GRPO.replace("output_dir='o'", "output_dir='o', gradient_checkpointing=False");
+    let imported = read(&[("grpo.py", &stated)]);
+    let said: String = imported.findings.iter().map(|finding| finding.said(Language::English).what).collect();
+    assert!(!said.contains("gradient_checkpointing"), "what a file states no release changes: {said}");
+}
+
+#[test]
+fn a_key_that_the_release_has_no_more_is_an_error_that_names_the_last_that_had_it() {
+    for (requirements, key, last) in [
+        ("", "max_seq_length=2048", Some("0.19")),
+        ("trl==0.20.0", "max_seq_length=2048", Some("0.19")),
+        ("trl==0.19.1", "max_seq_length=2048", None),
+        ("trl==0.16.1", "max_seq_length=2048", None),
+        ("", "max_length=2048", None),
+        ("trl==0.18.0", "use_liger=True", Some("0.17")),
+        ("transformers==4.53.0", "evaluation_strategy='no'", Some("4.50")),
+    ] {
+        let imported = read(&[("requirements.txt", requirements), ("sft.py", &SFT.replace("KEY", key))]);
+        let found = imported.findings.iter().find(|finding| finding.kind.id() == "removed_key");
+        assert_eq!(found.is_some(), last.is_some(), "{requirements} {key}: {:?}", kinds(&imported));
+        if let (Some(found), Some(last)) = (found, last) {
+            assert!(found.said(Language::English).what.contains(last) && found.file.is_some());
+            // The setting still counts: what is meant is plain.
+            assert!(!key.starts_with("max_seq") || imported.plan.max_length == 2048);
+        }
+    }
+    let dpo = "from trl import DPOConfig, DPOTrainer\nDPOTrainer(model='Qwen/Qwen2.5-0.5B', args=DPOConfig(output_dir='o', max_prompt_length=256))\n";
+    assert!(kinds(&read(&[("dpo.py", dpo)])).contains(&"removed_key"));
+    assert!(!kinds(&read(&[("requirements.txt", "trl==0.28.0"), ("dpo.py", dpo)])).contains(&"removed_key"));
+}

@@ -46,7 +46,7 @@ pub use optimizers::Optimizer;
 pub use problem::*;
 pub use rollout::{KvCacheDtype, LossType, LossTypes, PolicyUpdate, Rollout, RolloutEngine, VllmMode};
 pub use table::{field, fields};
-pub use trainer::Trainer;
+pub use trainer::{DefaultOf, Trainer, changed_before};
 
 pub use crate::release::Release;
 

@@ -42,6 +42,30 @@ pub(super) fn said(kind: &Kind) -> Said {
                 "所有数字请当作推测；估算会给出范围。",
             )
         }
+        Kind::RemovedKey { tool, release, key, last, now } => say(
+            format!("{tool} {release} 没有 `{key}`：最后支持它的版本是 {last}，运行会报错退出。"),
+            if now.is_empty() {
+                format!("请删除它，或使用 {tool} {last}。")
+            } else {
+                format!("请改写为 `{now}`，或使用 {tool} {last}。")
+            },
+        ),
+        Kind::StepOfRelease { trainer, stated, measured } => say(
+            format!("默认值取自 {} {stated}；该版本的训练步没有实测，按 {measured} 的训练步估算。", trainer.name()),
+            "数字对应实测版本的训练步；使用该版本可得到精确结果。",
+        ),
+        Kind::ReleaseAssumed { trainer, taken, changes } => say(
+            if changes.is_empty() {
+                format!("文件没有说明 {} 的版本，按 {taken} 处理。", trainer.name())
+            } else {
+                format!(
+                    "文件没有说明 {} 的版本，按 {taken} 处理；更早版本的默认值不同：{}。",
+                    trainer.name(),
+                    changes.join("、")
+                )
+            },
+            "请一并提供依赖版本，或在方案中设置版本。",
+        ),
         Kind::TaskNotModelled { trainer, task, nearest } => {
             say(format!("尚未建模 {trainer} 下的 `{task}`，方案写作 `{nearest}`。"), "请与已建模该任务的训练器比较。")
         }

@@ -50,6 +50,35 @@ pub(super) fn said(kind: &Kind) -> Said {
                 "Take every figure as a guess; the estimate says its range.",
             )
         }
+        Kind::RemovedKey { tool, release, key, last, now } => say(
+            format!(
+                "{tool} {release} has no `{key}`: {last} was the last release that took it. The run stops with an error."
+            ),
+            if now.is_empty() {
+                format!("Remove it, or run {tool} {last}.")
+            } else {
+                format!("Write `{now}`, or run {tool} {last}.")
+            },
+        ),
+        Kind::StepOfRelease { trainer, stated, measured } => say(
+            format!(
+                "The defaults are those of {} {stated}. Its step was not measured: that of {measured} stands for it.",
+                trainer.name()
+            ),
+            "The figures are those of the measured step; run that release to have them exact.",
+        ),
+        Kind::ReleaseAssumed { trainer, taken, changes } => say(
+            if changes.is_empty() {
+                format!("No file states the release of {}: {taken} is taken.", trainer.name())
+            } else {
+                format!(
+                    "No file states the release of {}: {taken} is taken. Older ones take {}.",
+                    trainer.name(),
+                    changes.join(", ")
+                )
+            },
+            "Add the requirements, or set the release in the plan.",
+        ),
         Kind::TaskNotModelled { trainer, task, nearest } => say(
             format!("`{task}` under {trainer} is not modelled; the plan says `{nearest}`."),
             "Compare with a trainer whose step is modelled for this task.",

@@ -126,6 +126,37 @@ kinds! {
         /// Whose step is estimated in its place.
         nearest: TrainerName,
     } = "trainer_not_modelled", Warning;
+    /// A key that the release in force does not take any more.
+    RemovedKey {
+        /// The tool.
+        tool: &'static str,
+        /// Its release.
+        release: String,
+        /// As written.
+        key: String,
+        /// The last minor release that took it.
+        last: String,
+        /// What stands in its place; nothing where that is nothing.
+        now: &'static str,
+    } = "removed_key", Error;
+    /// The stated release was not measured: its defaults are its own, the step is that of another.
+    StepOfRelease {
+        /// The trainer.
+        trainer: TrainerName,
+        /// As stated.
+        stated: String,
+        /// Whose step is estimated.
+        measured: String,
+    } = "step_of_release", Note;
+    /// No file states the trainer's release.
+    ReleaseAssumed {
+        /// The trainer.
+        trainer: TrainerName,
+        /// The release that is taken.
+        taken: String,
+        /// What older ones take otherwise: `field = value` before a release.
+        changes: Vec<String>,
+    } = "release_assumed", Note;
     /// The trainer is modelled, and this task of it is not.
     TaskNotModelled {
         /// The trainer.

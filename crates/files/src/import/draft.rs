@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::convert::is_off;
 use crate::finding::{Edit, Finding, Fix, Kind};
 use crate::syntax::{Entry, Node, Span, Value};
-use crate::trainers::{As, Fact, Means, Table, Topic};
+use crate::trainers::{As, Fact, Means, REMOVED, TRAINER_CALL, Table, Topic};
 
 /// A key and its value, where they stand, and how much they weigh.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,6 +56,8 @@ pub(crate) struct Draft {
     pub(crate) bears: Vec<(Statement, Topic)>,
     /// Keys that need no memory.
     pub(crate) ignored: usize,
+    /// Keys of classes whose releases differ in what they take.
+    pub(crate) of_classes: Vec<Statement>,
     /// Keys of which it is not known what they need.
     pub(crate) unknown: Vec<Statement>,
     /// What is wrong or worth knowing.
@@ -102,6 +104,10 @@ impl Draft {
             rank: origin.rank,
             tool: origin.table.tool,
         };
+        let takes_others = origin.table.strict || origin.table.tool == TRAINER_CALL.tool;
+        if takes_others && REMOVED.iter().any(|removed| removed.now(written).is_some()) {
+            self.of_classes.push(statement.clone());
+        }
         self.state(written, statement, origin.table);
     }
 
@@ -113,7 +119,7 @@ impl Draft {
                 let plain = now.rsplit('.').next().unwrap_or(now);
                 let last = key.rsplit('.').next().unwrap_or(key);
                 let finding = Finding::at(kind, statement.file, statement.span);
-                self.findings.push(renaming(finding, &statement, last, plain));
+                self.findings.push(renamed(finding, &statement, last, plain));
                 if key != now {
                     self.state(now, statement, table);
                 }
@@ -147,7 +153,7 @@ impl Draft {
         let kind = Kind::UnknownKey { tool: table.tool, key: statement.key.clone(), nearest };
         let mut finding = Finding::at(kind, statement.file, statement.span);
         if let Some(nearest) = nearest.filter(|nearest| !nearest.contains('.')) {
-            finding = renaming(finding, statement, key, nearest);
+            finding = renamed(finding, statement, key, nearest);
         }
         self.findings.push(finding);
     }
@@ -187,15 +193,25 @@ fn negation<'k>(key: &'k str, table: &Table) -> (&'k str, bool) {
     }
 }
 
-/// `finding` with the edit that writes `name` for the key, where the key stands by itself: of a command within a text that is a
-/// value only the place of the value is known.
-fn renaming(finding: Finding, statement: &Statement, key: &str, name: &str) -> Finding {
-    let span = statement.span;
-    if span.end - span.start != key.len() {
-        return finding;
+/// `finding` with the edit that writes `name` for the key.
+fn renamed(finding: Finding, statement: &Statement, key: &str, name: &str) -> Finding {
+    match edit(statement, key, name) {
+        Some(fix) => finding.with_fix(fix),
+        None => finding,
     }
+}
+
+/// The edit that writes `name` for a statement's key, where there is a name.
+pub(super) fn renaming(statement: &Statement, name: &str) -> Option<Fix> {
+    edit(statement, &statement.key, name).filter(|_| !name.is_empty())
+}
+
+/// The edit that writes `name` for `key`, where the key stands by itself: of a command within a text that is a value only the
+/// place of the value is known.
+fn edit(statement: &Statement, key: &str, name: &str) -> Option<Fix> {
+    let span = statement.span;
     let edit = Edit { file: statement.file, span, text: name.to_owned() };
-    finding.with_fix(Fix { edits: vec![edit], fields: Vec::new() })
+    (span.end - span.start == key.len()).then(|| Fix { edits: vec![edit], fields: Vec::new() })
 }
 
 /// Whether one letter too many, too few, wrong, or two neighbours swapped make `written` out of `meant`.

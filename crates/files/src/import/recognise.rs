@@ -87,6 +87,10 @@ pub(super) fn recognise(name: &str, text: &str) -> (Kind, Content) {
     let ending =
         lower.rsplit(['/', '\\']).next().and_then(|base| base.rsplit_once('.')).map_or("", |(_, ending)| ending);
     let begins = text.trim_start_matches('\u{feff}').trim_start();
+    let base = crate::syntax::base(&lower);
+    if ["pyproject.toml", "environment.yml", "environment.yaml", "pipfile", "setup.cfg"].contains(&base) {
+        return (Kind::Requirements, Content::Versions);
+    }
     let tree = |read: Result<Node, Fault>| match read {
         Ok(node) => (kind_of(&node), Content::Tree(node)),
         Err(fault) => (Kind::Unknown, Content::Fault(fault)),

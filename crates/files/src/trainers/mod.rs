@@ -13,6 +13,7 @@ mod loading;
 mod ms_swift;
 mod openrlhf;
 mod peft;
+mod removed;
 mod shipped;
 mod topic;
 mod torchtune;
@@ -21,6 +22,7 @@ mod trl;
 mod verl;
 
 pub use fact::{As, Fact};
+pub(crate) use removed::REMOVED;
 pub use shipped::{shipped_accelerate, shipped_deepspeed};
 pub use topic::Topic;
 pub(crate) use verl::OPTIMIZERS as VERL_OPTIMIZERS;
@@ -212,7 +214,7 @@ pub static UNSLOTH_PEFT: Table = Table {
 };
 /// Arguments of TRL's trainers beside their configuration, as versions before 0.13 took them.
 pub static TRAINER_CALL: Table =
-    Table { tool: "trl", rows: &[trl::TRAINER_ROWS, trl::ROWS], known: &[trl::TRAINER_KNOWN], strict: false };
+    Table { tool: removed::CALL, rows: &[trl::TRAINER_ROWS, trl::ROWS], known: &[trl::TRAINER_KNOWN], strict: false };
 
 impl Table {
     /// What `key` means; `None` for a key that the tool does not have.

@@ -6,6 +6,7 @@
 mod defaults;
 pub(super) mod version;
 
+pub use defaults::{DefaultOf, changed_before};
 pub use version::Trainer;
 
 use super::{Plan, Problem, ProblemKind, Task, TrainerName};

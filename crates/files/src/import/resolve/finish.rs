@@ -14,6 +14,8 @@ impl Resolver {
     pub(super) fn finish(mut self) -> Import {
         self.direct_fields();
         self.left_over();
+        self.removed_keys();
+        self.release_taken();
         let plan = self.plan();
         let version = self.gathered.versions.get(self.named.name()).cloned();
         let version = version.or_else(|| (self.named == self.trainer).then(|| plan.trainer.version.clone()).flatten());
@@ -66,7 +68,7 @@ impl Resolver {
     }
 
     /// Whether a field means anything in this task and method.
-    fn applies(&self, field: &str) -> bool {
+    pub(super) fn applies(&self, field: &str) -> bool {
         let method = self.text_of("method").unwrap_or("full");
         let section = field.split('.').next().unwrap_or(field);
         match section {

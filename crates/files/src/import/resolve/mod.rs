@@ -8,6 +8,7 @@ mod identity;
 mod method;
 mod precision;
 mod processes;
+mod releases;
 mod rollout;
 mod sections;
 mod targets;

@@ -19,6 +19,18 @@ impl Resolver {
         if self.launched_by == Some(LaunchedBy::OpenRlhf) {
             self.openrlhf();
         }
+        if self.named == TrainerName::MsSwift && self.is_reinforcement() {
+            // swift/rlhf_trainers/arguments.py `GRPOArgumentsMixin`, rlhf_args.py, `VllmArguments`.
+            for (field, value) in [
+                ("rollout.num_generations", json!(8)),
+                ("rollout.max_completion_length", json!(512)),
+                ("rollout.vllm_gpu_memory_utilization", json!(0.9)),
+            ] {
+                if !self.says_itself(field) {
+                    self.default(field, value);
+                }
+            }
+        }
         self.reference();
         self.companions();
         self.prompts();
