@@ -34,7 +34,7 @@ pub(crate) fn run(options: &ImportOptions, out: &mut dyn Write) -> Result<Outcom
     } else {
         print(&imported, &files, out)?;
     }
-    Ok(if imported.missing.is_empty() { Outcome::Fine } else { Outcome::Incomplete })
+    Ok(if imported.has_plan() && imported.missing.is_empty() { Outcome::Fine } else { Outcome::Incomplete })
 }
 
 fn print(imported: &Import, files: &[File], out: &mut dyn Write) -> Result<(), Failure> {
@@ -65,6 +65,10 @@ fn print(imported: &Import, files: &[File], out: &mut dyn Write) -> Result<(), F
     writeln!(out, "Keys that need no memory: {}", imported.ignored)?;
     for finding in &imported.findings {
         print_finding(finding, files, out)?;
+    }
+    if !imported.has_plan() {
+        writeln!(out, "No plan: nothing in these files says what trains or how.")?;
+        return Ok(());
     }
     if !imported.missing.is_empty() {
         writeln!(out, "Missing, and to be given: {}", imported.missing.join(", "))?;

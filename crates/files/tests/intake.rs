@@ -245,3 +245,52 @@ fn a_key_that_the_release_has_no_more_is_an_error_that_names_the_last_that_had_i
     assert!(kinds(&read(&[("dpo.py", dpo)])).contains(&"removed_key"));
     assert!(!kinds(&read(&[("requirements.txt", "trl==0.28.0"), ("dpo.py", dpo)])).contains(&"removed_key"));
 }
+
+#[test]
+fn files_of_other_trainers_are_read() {
+    let studio = "model: unsloth/Qwen2.5-0.5B\ndata:\n  dataset: d\ntraining:\n  training_type: lora\n  max_seq_length: 3072\n  load_in_4bit: true\n\
+        \x20 batch_size: 3\n  gradient_accumulation_steps: 2\n  packing: true\n  learning_rate: 0.0002\n  gradient_checkpointing: unsloth\n\
+        lora:\n  lora_r: 24\n  lora_alpha: 16\n  target_modules: 'q_proj,v_proj'\nlogging:\n  enable_wandb: false\n";
+    let plan = estimated("studio.yaml", studio);
+    assert_eq!((plan.launched_by, plan.method.name()), (Some(LaunchedBy::Unsloth), "qlora"));
+    assert_eq!((plan.per_device_train_batch_size, plan.max_length, plan.lora.r, plan.packing), (3, 3072, 24, true));
+    assert_eq!(read(&[("studio.yaml", studio)]).unknown, []);
+
+    let nemo = "recipe: TrainFinetuneRecipeForNextTokenPrediction\nstep_scheduler:\n  global_batch_size: 32\n  local_batch_size: 2\n  num_epochs: 1\n\
+        model:\n  _target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained\n  pretrained_model_name_or_path: Qwen/Qwen2.5-0.5B\n\
+        distributed:\n  strategy: fsdp2\n  tp_size: 1\n  dp_replicate_size: 1\npacked_sequence:\n  packed_sequence_size: 4096\n\
+        optimizer:\n  _target_: torch.optim.AdamW\n  lr: 1.0e-5\npeft:\n  _target_: nemo_automodel.components._peft.lora.PeftConfig\n  dim: 12\n  match_all_linear: true\n";
+    let imported = read(&[("nemo.yaml", nemo)]);
+    assert_eq!(imported.missing, ["num_gpus"]);
+    let launch = "torchrun --nproc_per_node=8 recipes/finetune.py -c nemo.yaml\n";
+    let imported = read(&[("nemo.yaml", nemo), ("run.sh", launch)]);
+    let plan = &imported.plan;
+    assert_eq!((plan.launched_by, plan.num_gpus), (Some(LaunchedBy::NemoAutomodel), 8), "{:?}", imported.findings);
+    assert_eq!((plan.distributed.framework.name(), plan.method.name(), plan.lora.r), ("fsdp2", "lora", 12));
+    assert_eq!((plan.max_length, plan.packing, plan.gradient_accumulation_steps), (4096, true, 2));
+    assert_eq!(plan.optim.name(), "adamw_torch");
+
+    let flag = "torchrun --nproc_per_node 1 -m FlagEmbedding.finetune.embedder.encoder_only.base --model_name_or_path BAAI/bge-base-en-v1.5 \
+        --train_data d.jsonl --train_group_size 4 --query_max_len 64 --passage_max_len 256 --per_device_train_batch_size 16 --fp16 \
+        --sentence_pooling_method mean --gradient_checkpointing --output_dir o\n";
+    let plan = estimated("run.sh", flag);
+    assert_eq!((plan.launched_by, plan.task.name()), (Some(LaunchedBy::FlagEmbedding), "embedding"));
+    assert_eq!((plan.max_length, plan.embedding.num_negatives, plan.pooling.name()), (256, 3, "mean"));
+    assert_eq!((plan.torch_dtype.name(), plan.mixed_precision.name()), ("float32", "fp16"));
+}
+
+#[test]
+fn a_file_that_is_unknown_gives_no_default_plan() {
+    for (name, text) in [
+        ("oom.txt", "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"),
+        ("notes.md", "# Shopping\n- milk\n"),
+        ("other.yaml", "spec:\n  replicas: 2\n  image: nginx\n"),
+        ("requirements.txt", "numpy==2.0.0\n"),
+        ("data.json", "{\"rows\": [1, 2, 3]}"),
+    ] {
+        let imported = read(&[(name, text)]);
+        assert!(!imported.has_plan(), "{name}: {:?}", imported.understood);
+        let files = [File { name: name.to_owned(), text: text.to_owned() }];
+        assert!(imported.to_value(&files, Language::English)["plan"].is_null(), "{name}");
+    }
+}

@@ -14,6 +14,9 @@ impl Import {
 
     /// The plan as JSON; what is missing is null.
     fn plan_value(&self) -> Value {
+        if !self.has_plan() {
+            return Value::Null;
+        }
         let mut plan = self.plan.to_value();
         for name in &self.missing {
             if let Some(value) = plan.pointer_mut(&["/", &name.replace('.', "/")].concat()) {

@@ -83,6 +83,13 @@ pub struct Understood {
     pub value: Value,
 }
 
+impl Import {
+    /// Whether the files say anything of a plan: of what is unknown no default makes one.
+    pub fn has_plan(&self) -> bool {
+        !self.understood.is_empty() || self.kinds.contains(&Kind::Model)
+    }
+}
+
 /// A key of which it is not known what it needs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unknown {

@@ -212,6 +212,12 @@ pub enum Fact {
     MiniBatch,
     /// Sequences of one forward on all GPUs together (verl, of earlier releases).
     MicroBatchOfAll,
+    /// Passages beside each query, the right one among them (FlagEmbedding).
+    Passages,
+    /// How an embedding model makes its vector (FlagEmbedding).
+    PoolingMethod,
+    /// The class that makes adapters (NeMo Automodel).
+    PeftClass,
     /// The module that an optimizer is a class of (verl).
     OptimizerModule,
     /// The class (verl).

@@ -12,6 +12,7 @@ mod llamafactory;
 mod loading;
 mod ms_swift;
 mod openrlhf;
+mod others;
 mod peft;
 mod removed;
 mod shipped;
@@ -160,6 +161,19 @@ pub static MS_SWIFT: Table = Table {
 };
 /// OpenRLHF, whose step is read as a script's.
 pub static OPENRLHF: Table = Table { tool: "openrlhf", rows: &[openrlhf::ROWS], known: &[], strict: false };
+/// Unsloth Studio's YAML.
+pub static UNSLOTH_STUDIO: Table =
+    Table { tool: "unsloth", rows: &[others::STUDIO_ROWS], known: &[others::STUDIO_KNOWN], strict: false };
+/// NeMo Automodel's YAML.
+pub static NEMO_AUTOMODEL: Table =
+    Table { tool: "nemo_automodel", rows: &[others::NEMO_ROWS], known: &[others::NEMO_KNOWN], strict: false };
+/// FlagEmbedding's arguments, over those of `TrainingArguments`.
+pub static FLAG_EMBEDDING: Table = Table {
+    tool: "flagembedding",
+    rows: &[others::FLAG_ROWS, transformers::ROWS, transformers::SCRIPT_ROWS, peft::PREFIXED_ROWS],
+    known: &[others::FLAG_KNOWN, KNOWN_TRANSFORMERS, HARMLESS_IN_SCRIPTS],
+    strict: false,
+};
 /// torchtune.
 pub static TORCHTUNE: Table =
     Table { tool: "torchtune", rows: &[torchtune::ROWS], known: &[torchtune::KNOWN], strict: false };

@@ -1,6 +1,6 @@
 //! Commands: which one trains, with what launcher, trainer and arguments.
 
-use headroom_core::plan::{LaunchedBy, TrainerName};
+use headroom_core::plan::{LaunchedBy, Task, TrainerName};
 
 use super::super::draft::{Origin, Rank};
 use super::launch::{ACCELERATE_BARE, DEEPSPEED_BARE, PYTHON_BARE, Parts, TORCHRUN_BARE, parts};
@@ -8,12 +8,14 @@ use super::{Evidence, Gatherer, Launcher, Role, task};
 use crate::finding::{Finding, Kind as Found};
 use crate::syntax::{Command, Entry, Node, Value, Word, arguments};
 use crate::trainers::{
-    ACCELERATE, AXOLOTL, ENVIRONMENT, Fact, LAUNCHER, LLAMA_FACTORY, MS_SWIFT, OPENRLHF, SCRIPT, TRL, TRL_SCRIPT,
-    Table, VERL,
+    ACCELERATE, AXOLOTL, ENVIRONMENT, FLAG_EMBEDDING, Fact, LAUNCHER, LLAMA_FACTORY, MS_SWIFT, OPENRLHF, SCRIPT, TRL,
+    TRL_SCRIPT, Table, VERL,
 };
 
 /// What modules of OpenRLHF begin with.
 const OPENRLHF_MODULES: &str = "openrlhf.";
+/// And those of FlagEmbedding.
+const FLAG_MODULES: &str = "FlagEmbedding.";
 
 /// A command that may train.
 struct Candidate<'c> {
@@ -133,6 +135,11 @@ impl Gatherer<'_> {
         let table = table_of(trainer, &candidate);
         if table.tool == OPENRLHF.tool {
             self.found.launched_by = Some(LaunchedBy::OpenRlhf);
+        }
+        if table.tool == FLAG_EMBEDDING.tool {
+            self.found.launched_by = Some(LaunchedBy::FlagEmbedding);
+            let reranks = candidate.word.contains("reranker");
+            self.task(if reranks { Task::SequenceClassification } else { Task::Embedding }, Evidence::Named);
         }
         let is_file = |text: &str| [".yaml", ".yml", ".json", ".toml"].iter().any(|ending| text.ends_with(ending));
         let configs =
@@ -334,7 +341,7 @@ fn named_trainer(path: &str) -> Option<TrainerName> {
         TrainerName::MsSwift
     } else if path.starts_with("trl.") || path.contains("trl/scripts/") || path.contains("trl/examples") {
         TrainerName::Trl
-    } else if path.starts_with(OPENRLHF_MODULES) {
+    } else if path.starts_with(OPENRLHF_MODULES) || path.starts_with(FLAG_MODULES) {
         // A loop of its own.
         TrainerName::Custom
     } else if ["run_clm.py", "run_glue.py", "run_mlm.py", "run_classification.py", "run_summarization.py"]
@@ -383,6 +390,7 @@ fn table_of(trainer: TrainerName, candidate: &Candidate<'_>) -> &'static Table {
         TrainerName::Axolotl => &AXOLOTL,
         TrainerName::Verl => &VERL,
         _ if candidate.word.starts_with(OPENRLHF_MODULES) => &OPENRLHF,
+        _ if candidate.word.starts_with(FLAG_MODULES) => &FLAG_EMBEDDING,
         _ => &SCRIPT,
     }
 }

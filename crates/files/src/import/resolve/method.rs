@@ -88,6 +88,9 @@ impl Resolver {
                 }
             };
         }
+        if let Some((_, statement)) = self.text(Fact::PeftClass) {
+            return Some(Some(statement));
+        }
         if let Some((uses, statement)) = self.flag(Fact::UsesAdapters) {
             return uses.then_some(Some(statement));
         }
