@@ -37,6 +37,9 @@ struct EstimateJson<'a> {
     active_param_count: u64,
     trainable_count: u64,
     verdict: Fit,
+    /// Where the figures are no more than a guess: why, and the range of what a run needs, in per cent of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    guess: Option<GuessJson>,
     headroom_bytes: i64,
     used_share: f64,
     #[serde(rename = "card_bytes")]
@@ -58,6 +61,13 @@ struct EstimateJson<'a> {
     notes: Vec<String>,
     /// The measured steps nearest to the plan.
     accuracy: Value,
+}
+
+#[derive(Serialize)]
+struct GuessJson {
+    reason: &'static str,
+    low_percent: u64,
+    high_percent: u64,
 }
 
 #[derive(Serialize)]
@@ -214,6 +224,11 @@ pub fn estimate_json(
         active_param_count: estimate.active_param_count,
         trainable_count: estimate.trainable_count,
         verdict: estimate.verdict.fit,
+        guess: estimate.guess.map(|guess| GuessJson {
+            reason: guess.reason.name(),
+            low_percent: guess.low_percent,
+            high_percent: guess.high_percent,
+        }),
         headroom_bytes: estimate.verdict.headroom_bytes,
         used_share: estimate.verdict.used_share,
         gpu_bytes: estimate.gpu_bytes,

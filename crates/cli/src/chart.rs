@@ -204,7 +204,7 @@ fn card(estimated: &Estimated, shown: Vec<Category>, options: &ChartOptions) -> 
     let link = link::encode(job.plan());
     Card {
         title: ENGLISH.plan_title(job.plan()),
-        verdict: format!("{}: {}", (ENGLISH.fit)(verdict.fit), (ENGLISH.used_of)(&need, &gpu)),
+        verdict: format!("{}: {}", ENGLISH.verdict_word(estimate), (ENGLISH.used_of)(&need, &gpu)),
         fits: verdict.fit != Fit::DoesNotFit,
         figures,
         legend: shown.into_iter().map(|category| (category, (ENGLISH.category)(category).to_owned())).collect(),

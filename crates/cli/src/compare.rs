@@ -134,7 +134,7 @@ pub(crate) fn run(options: &CompareOptions, out: &mut dyn Write) -> Result<(), F
         let note = if compared.current { "this plan" } else { "" };
         let (needs, host, verdict) = match &compared.outcome {
             Ok(estimate) => {
-                let verdict = (ENGLISH.fit)(estimate.verdict.fit).to_owned();
+                let verdict = ENGLISH.verdict_word(estimate).to_owned();
                 (gib_text(estimate.peak.band.expected), gib_text(host_bytes(estimate)), verdict)
             }
             Err(why) => ("-".to_owned(), "-".to_owned(), why.clone()),

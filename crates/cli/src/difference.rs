@@ -45,7 +45,7 @@ pub(crate) fn run(before: &Plan, after: &Plan, is_json: bool, out: &mut dyn Writ
     let need = |estimate: &Estimate| estimate.peak.band.expected;
     let [first, second] = &difference.estimates;
     table.row(["needs".to_owned(), gib_text(need(first)), gib_text(need(second))]);
-    let fit = |estimate: &Estimate| (ENGLISH.fit)(estimate.verdict.fit);
+    let fit = |estimate: &Estimate| ENGLISH.verdict_word(estimate);
     table.row(["verdict", fit(first), fit(second)]);
     for (category, [first, second]) in difference.by_category() {
         table.row([format!("at the peak: {}", (ENGLISH.category)(category)), gib_text(first), gib_text(second)]);

@@ -38,7 +38,7 @@ pub(crate) fn run(options: &ImportOptions, out: &mut dyn Write) -> Result<Outcom
     } else {
         print(&imported, &files, out)?;
     }
-    Ok(Outcome::Fine)
+    Ok(if imported.has_plan() && imported.missing.is_empty() { Outcome::Fine } else { Outcome::Incomplete })
 }
 
 /// What failed, where the files state a failure or figures of memory and no setting: no plan can be made of them.
@@ -59,7 +59,7 @@ fn print(imported: &Import, files: &[File], out: &mut dyn Write) -> Result<(), F
         writeln!(out, "  {}", one_line(&line))?;
     }
     if !imported.not_expressible.is_empty() {
-        writeln!(out, "Bears on memory and is not in the plan:")?;
+        writeln!(out, "Affects memory, not modelled:")?;
     }
     for listed in &imported.not_expressible {
         let why = listed.topic.said(Language::English);
@@ -68,11 +68,25 @@ fn print(imported: &Import, files: &[File], out: &mut dyn Write) -> Result<(), F
             format!("{}:{}: {}: {} ({why}{size})", name(listed.file), listed.span.line, listed.key, listed.value);
         writeln!(out, "  {}", one_line(&line))?;
     }
-    writeln!(out, "Keys that bear on no memory: {}", imported.ignored)?;
+    if !imported.unknown.is_empty() {
+        writeln!(out, "Unknown to Headroom, may affect memory:")?;
+    }
+    for unknown in &imported.unknown {
+        let line = format!("{}:{}: {}: {}", name(unknown.file), unknown.span.line, unknown.key, unknown.value);
+        writeln!(out, "  {}", one_line(&line))?;
+    }
+    writeln!(out, "Keys that need no memory: {}", imported.ignored)?;
     for finding in &imported.findings {
         print_finding(finding, files, out)?;
     }
-    write!(out, "{}", imported.plan.to_json())?;
+    if !imported.has_plan() {
+        writeln!(out, "No plan: nothing in these files says what trains or how.")?;
+        return Ok(());
+    }
+    if !imported.missing.is_empty() {
+        writeln!(out, "Missing, and to be given: {}", imported.missing.join(", "))?;
+    }
+    write!(out, "{}", imported.plan_json())?;
     Ok(())
 }
 

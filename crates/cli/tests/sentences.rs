@@ -39,6 +39,7 @@ const fn kind_of_note(note: &Note) -> usize {
         Note::Liger { .. } => 18,
         Note::Images { .. } => 19,
         Note::SleepIsCounted { .. } => 20,
+        Note::Guess(_) => 21,
     }
 }
 
@@ -96,6 +97,7 @@ fn notes_are_the_pages() {
         r#"{"model": "HuggingFaceTB/SmolVLM2-500M-Video-Instruct", "images": {"per_sample": 1}}"#,
         r#"{"model": "Qwen/Qwen2.5-0.5B", "task": "grpo", "trainer": {"name": "trl"}, "per_device_train_batch_size": 8,
             "rollout": {"engine": "vllm", "vllm_enable_sleep_mode": true}}"#,
+        r#"{"model": "Qwen/Qwen2.5-0.5B", "launched_by": "unsloth", "trainer": {"name": "trl"}}"#,
     ] {
         let read = Plan::from_json(plan).unwrap();
         let job = Job::resolve(&read).unwrap();
@@ -131,7 +133,7 @@ fn problems_are_the_pages() {
         r#"{"model": "Qwen/Qwen3-4B", "max_length": "long"}"#,
         r#"{"model": "Qwen/Qwen3-4B", "max_lenght": 512, "zzz": 1}"#,
         r#"{"model": "no/such-model"}"#,
-        r#"{"model": "Qwen/Qwen3-4B", "trainer": {"name": "verl"}}"#,
+        r#"{"model": "Qwen/Qwen3-4B", "trainer": {"name": "llamafactory"}, "task": "grpo"}"#,
         r#"{"model": "Qwen/Qwen3-4B", "gpu": "h100"}"#,
         r#"{"model": {"config": {"model_type": "llama", "hidden_size": "wide"}}}"#,
         r#"{"model": {"config": {"model_type": "my-own", "hidden_size": 256}}}"#,

@@ -14,6 +14,16 @@ impl Release {
         Self { major, minor, patch }
     }
 
+    /// The first number.
+    pub const fn major(self) -> u32 {
+        self.major
+    }
+
+    /// The second number.
+    pub const fn minor(self) -> u32 {
+        self.minor
+    }
+
     /// Whether it is older than `major.minor`.
     pub const fn is_before(self, major: u32, minor: u32) -> bool {
         self.major < major || self.major == major && self.minor < minor

@@ -2,10 +2,13 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use headroom_core::job::Job;
+use headroom_core::link;
+use headroom_core::memory::{self, Band, Fit, Note};
 use headroom_core::plan::{
-    Dtype, Framework, Method, MixedPrecision, Optimizer, Plan, ProblemKind, QuantStorage, Release, Task, Trainer,
-    TrainerName, alternatives,
+    Dtype, Framework, LaunchedBy, Method, MixedPrecision, Optimizer, Plan, ProblemKind, QuantStorage, Release, Task,
+    Trainer, TrainerName, alternatives, changed_before,
 };
+use headroom_core::speed::step_time;
 
 fn read(json: &str) -> Plan {
     Plan::from_json(json).unwrap()
@@ -82,14 +85,82 @@ fn a_version_between_two_measured_ones_is_the_earlier() {
 }
 
 #[test]
-fn a_trainer_that_is_not_modelled_is_refused_by_name() {
-    for name in ["unsloth", "verl", "torchtune"] {
-        let plan = read(&format!(r#"{{"model": "Qwen/Qwen3-4B", "trainer": {{"name": "{name}"}}}}"#));
-        let problems = Job::resolve(&plan).unwrap_err();
-        assert_eq!(problems[0].field, "trainer.name");
-        assert!(matches!(&problems[0].kind, ProblemKind::NotModelled { value, modelled }
-            if value == name && modelled.contains(&"trl") && !modelled.contains(&name)));
+fn a_trainer_that_is_not_modelled_keeps_its_name_and_is_a_guess() {
+    for (name, step, task) in [
+        ("unsloth", TrainerName::Trl, "sft"),
+        ("verl", TrainerName::Custom, "sft"),
+        ("torchtune", TrainerName::Custom, "dpo"),
+        ("unsloth", TrainerName::Custom, "ppo"),
+    ] {
+        let plan =
+            read(&format!(r#"{{"model": "Qwen/Qwen3-0.6B", "task": "{task}", "trainer": {{"name": "{name}"}}}}"#));
+        let job = Job::resolve(&plan).unwrap();
+        assert_eq!((job.plan().trainer.name, job.plan().launched_by.unwrap().name()), (step, name));
+        // The same plan written as it is estimated, and as a link.
+        let again = Plan::from_json(&job.plan().to_json()).unwrap();
+        assert_eq!(again, *job.plan());
+        assert_eq!(link::decode(&link::encode(&again)).plan, again);
     }
+}
+
+#[test]
+fn a_guess_has_the_range_of_its_trainers_measured_error() {
+    let plan = |launched_by: &str, gib: u32| {
+        read(&format!(
+            r#"{{"model": "Qwen/Qwen3-4B", "method": "qlora", "trainer": {{"name": "trl"}}, {launched_by}
+                "gpu": {{"memory_gib": {gib}, "compute_capability": "8.0"}}}}"#
+        ))
+    };
+    let estimated = |plan: &Plan| memory::estimate_replayed(&Job::resolve(plan).unwrap());
+    let sure = estimated(&plan("", 80));
+    assert_eq!(sure.guess, None);
+    let guess = estimated(&plan(r#""launched_by": "unsloth","#, 80));
+    let (low, high) = LaunchedBy::Unsloth.percent(Method::Qlora);
+    let [need, range] = [sure.peak.band, guess.peak.band];
+    assert_eq!(range, Band { low: need.low * low / 100, expected: need.expected, high: need.high * high / 100 });
+    assert_eq!(guess.peak.safe_bytes, range.high);
+    assert!(guess.notes.iter().any(|note| matches!(note, Note::Guess(_))));
+    // Between both ends nothing is said: neither that it fits nor that it does not.
+    let gib = |bytes: u64| u32::try_from(bytes >> 30).unwrap();
+    for (gpu, fit) in
+        [(gib(range.high) + 2, Fit::Fits), (gib(need.expected) - 1, Fit::Tight), (gib(range.low) - 1, Fit::DoesNotFit)]
+    {
+        assert_eq!(estimated(&plan(r#""launched_by": "unsloth","#, gpu)).verdict.fit, fit, "{gpu} GiB");
+    }
+}
+
+#[test]
+fn a_run_is_not_refused_for_the_rule_of_the_trainer_that_stands_for_its_own() {
+    let plan = |launched_by: &str| {
+        read(&format!(
+            r#"{{"model": "Qwen/Qwen3-0.6B", "task": "grpo", "method": "full", {launched_by} "num_gpus": 8, "num_nodes": 2,
+                "per_device_train_batch_size": 32, "gradient_accumulation_steps": 5, "distributed": {{"framework": "fsdp1"}},
+                "rollout": {{"prompts": 1024, "num_generations": 5, "max_prompt_length": 64, "max_completion_length": 64}}}}"#
+        ))
+    };
+    assert_eq!(Job::resolve(&plan("")).unwrap_err()[0].field, "rollout.num_generations");
+    let job = Job::resolve(&plan(r#""launched_by": "verl","#)).unwrap();
+    assert!(memory::estimate(&job).guess.is_some());
+}
+
+#[test]
+fn machines_have_as_many_gpus_each() {
+    let plan = |nodes: u64| Plan { num_gpus: 12, num_nodes: Some(nodes), ..Plan::default() };
+    assert_eq!((plan(3).machines(), plan(3).gpus_per_machine()), (3, 4));
+    let problems = Job::resolve(&plan(5)).unwrap_err();
+    assert!(
+        problems[0].field == "num_nodes"
+            && matches!(&problems[0].kind, ProblemKind::NotDivisible { nearest, .. } if *nearest == [4])
+    );
+    // Twelve machines of one GPU have more host memory than one of twelve, and a slower way between GPUs.
+    let job = |nodes: u64| Job::resolve(&plan(nodes)).unwrap();
+    let host = |nodes: u64| memory::estimate(&job(nodes)).host_verdict.available_bytes;
+    assert_eq!(host(12), 12 * (256 << 30));
+    let full = |nodes: u64| {
+        let plan = Plan { method: Method::Full, zero_stage: 3, ..plan(nodes) };
+        step_time(&Job::resolve(&plan).unwrap()).seconds.expected
+    };
+    assert!(full(2) > full(1), "{} {}", full(2), full(1));
 }
 
 #[test]
@@ -204,4 +275,28 @@ fn offloaded_activations_take_the_hosts_blocks_that_torch_makes() {
     // Each process has its own.
     let of_two = of(r#", "activation_offloading": true, "num_gpus": 2, "distributed": {"framework": "ddp"}"#);
     assert_eq!(of_two[0].bytes, 2 * host[0].bytes);
+}
+
+#[test]
+fn each_release_takes_its_own_defaults_between_measured_ones_too() {
+    let of = |task: &str, version: &str| {
+        read(&format!(
+            r#"{{"model": "Qwen/Qwen3-4B", "task": "{task}", "trainer": {{"name": "trl", "version": "{version}"}}}}"#
+        ))
+    };
+    for (version, checkpoints, beta) in
+        [("0.17.0", false, Some(0.04)), ("0.18.2", false, Some(0.04)), ("0.21.0", false, None), ("0.23.0", true, None)]
+    {
+        let plan = of("grpo", version);
+        assert_eq!((plan.gradient_checkpointing, plan.policy.beta), (checkpoints, beta), "{version}");
+        // All four are estimated by the oldest measured step.
+        assert_eq!(plan.trainer.release(), Release::new(0, 24, 0));
+    }
+    assert_eq!(of("sft", "0.17.0").policy.beta, None);
+    let changes = changed_before(TrainerName::Trl, Task::Sft, Release::new(1, 16, 0));
+    assert!(
+        changes.iter().all(|(old, new)| old.name() == new.name() && old.value != new.value && !new.name().is_empty())
+    );
+    assert_eq!(changes.iter().filter(|(_, new)| new.name() == "mixed_precision").count(), 1);
+    assert!(changed_before(TrainerName::Trl, Task::Sft, Release::new(0, 18, 0)).is_empty());
 }

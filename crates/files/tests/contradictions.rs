@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use headroom_files::finding::{Fix, Language};
+use headroom_files::finding::{Finding, Fix, Language, Severity};
 use headroom_files::import::{File, import};
 use headroom_files::lint::{fixed, lint};
 
@@ -106,7 +106,9 @@ fn lengths_groups_and_names() {
     found(&[("t.yaml", typo)], None, "unknown_key", (0, 4));
     let renamed =
         "from transformers import TrainingArguments\nTrainingArguments(output_dir='x',\n  evaluation_strategy='no')\n";
-    found(&[("t.py", renamed)], None, "renamed_key", (0, 3));
+    found(&[("t.py", renamed)], None, "removed_key", (0, 3));
+    // Of a release that takes both names it is the former one.
+    found(&[("t.py", renamed), ("requirements.txt", "transformers==4.48.0")], None, "renamed_key", (0, 3));
     let cache = "from transformers import AutoModelForCausalLM, TrainingArguments\nm = AutoModelForCausalLM.from_pretrained('Qwen/Qwen3-4B')\nm.config.use_cache = True\nTrainingArguments('x', gradient_checkpointing=True)\n";
     found(&[("t.py", cache)], None, "checkpointing_use_cache", (0, 3));
 }
@@ -115,5 +117,6 @@ fn lengths_groups_and_names() {
 fn a_sound_configuration_has_no_errors() {
     let sound = "model_name_or_path: Qwen/Qwen2.5-7B-Instruct\nstage: sft\ndo_train: true\nfinetuning_type: lora\nlora_rank: 8\nlora_target: all\ndataset: identity\ntemplate: qwen\ncutoff_len: 2048\noutput_dir: o\nper_device_train_batch_size: 1\nbf16: true\n";
     let findings = lint(&import(&files(&[("t.yaml", sound)])), None);
-    assert!(findings.is_empty(), "{findings:?}");
+    let is_note = |finding: &Finding| finding.kind.severity() == Severity::Note;
+    assert!(findings.iter().all(is_note), "{findings:?}");
 }

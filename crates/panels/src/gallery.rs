@@ -111,7 +111,7 @@ fn answer_html(texts: &Texts, name: &str, plan: &ScenarioPlan, estimate: Option<
     let Some(estimate) = estimate else { return format!("<p class=\"computing\">{}</p>", texts.computing) };
     let [need, gpu] = figures::glance_apart([estimate.peak.band.expected, estimate.gpu_bytes]);
     let used = figures::of_estimate(estimate, (texts.used_of)(&need, &gpu));
-    let verdict = pieces::verdict(texts, estimate.verdict.fit);
+    let verdict = pieces::verdict_html(texts, estimate);
     let mut html = format!("<p class=\"scenario-answer\">{verdict} {used}</p>");
     if plan.rules.is_empty() {
         return html;

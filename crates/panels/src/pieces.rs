@@ -2,7 +2,7 @@
 //! HTML for [`Element::markup`](headroom_view::Element::markup): readers' words in it are escaped.
 
 use headroom_core::advise::difference::Changed;
-use headroom_core::memory::Fit;
+use headroom_core::memory::{Estimate, Fit};
 use headroom_text::Texts;
 use headroom_view::{Element, el, escape};
 
@@ -16,6 +16,27 @@ pub(crate) const fn class_of(fit: Fit) -> &'static str {
         Fit::Tight => "tight",
         Fit::DoesNotFit => "does-not-fit",
     }
+}
+
+/// Class of an estimate's verdict: a guess is neither green nor red.
+pub(crate) fn class_of_estimate(estimate: &Estimate) -> &'static str {
+    class_of(shown_fit(estimate))
+}
+
+/// The verdict whose sign and colour an estimate has: that of a guess is open.
+pub(crate) fn shown_fit(estimate: &Estimate) -> Fit {
+    if estimate.guess.is_some() { Fit::Tight } else { estimate.verdict.fit }
+}
+
+/// The verdict of an estimate: sign and word.
+pub(crate) fn verdict_word(texts: &Texts, estimate: &Estimate) -> Element {
+    let class = ["fit ", class_of_estimate(estimate)].concat();
+    el("span").class(&class).with(fit_icon(shown_fit(estimate))).text(texts.verdict_word(estimate))
+}
+
+/// The same as HTML.
+pub(crate) fn verdict_html(texts: &Texts, estimate: &Estimate) -> String {
+    verdict_as(shown_fit(estimate), texts.verdict_word(estimate))
 }
 
 /// Outline of a verdict's sign within its circle.
@@ -41,7 +62,11 @@ pub(crate) fn fit_word(texts: &Texts, fit: Fit) -> Element {
 
 /// The same as HTML.
 pub(crate) fn verdict(texts: &Texts, fit: Fit) -> String {
-    let (class, path, word) = (class_of(fit), icon_path(fit), (texts.fit)(fit));
+    verdict_as(fit, (texts.fit)(fit))
+}
+
+fn verdict_as(fit: Fit, word: &str) -> String {
+    let (class, path) = (class_of(fit), icon_path(fit));
     format!(
         "<span class=\"fit {class}\"><svg class=\"fit-icon\" viewBox=\"0 0 24 24\" aria-hidden=\"true\">\
          <circle cx=\"12\" cy=\"12\" r=\"11\"/><path d=\"{path}\"/></svg>{word}</span>"

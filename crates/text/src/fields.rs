@@ -88,6 +88,8 @@ pub struct FurtherFields {
     pub backward_prefetch: FieldText,
     pub cpu_ram_efficient_loading: FieldText,
     pub host_memory_gib: FieldText,
+    pub launched_by: FieldText,
+    pub num_nodes: FieldText,
     pub non_pytorch_memory_mib: FieldText,
     pub pooling: FieldText,
     pub embedding_loss: FieldText,
@@ -205,6 +207,8 @@ fn further_field_text(texts: &'static Texts, name: &str) -> Option<&'static Fiel
         "distributed.backward_prefetch" => &further.backward_prefetch,
         "distributed.cpu_ram_efficient_loading" => &further.cpu_ram_efficient_loading,
         "host_memory_gib" => &further.host_memory_gib,
+        "launched_by" => &further.launched_by,
+        "num_nodes" => &further.num_nodes,
         "non_pytorch_memory_mib" => &further.non_pytorch_memory_mib,
         "rollout.new_tokens" => &further.new_tokens,
         "rollout.engine" => &tasks.engine,
@@ -242,6 +246,6 @@ mod tests {
     fn fields_have_the_same_names_in_links_and_here() {
         let named = plan::fields().iter().filter(|field| field_text(Language::English.texts(), field.name).is_some());
         // As many as the match has names: one that is misspelt belongs to no field.
-        assert_eq!(named.count(), 111);
+        assert_eq!(named.count(), 113);
     }
 }

@@ -42,6 +42,7 @@ pub use fields::{Fields, FurtherFields, field_text};
 pub use form::FormTexts;
 pub use gallery::{GalleryTexts, ScenarioText};
 pub use guide::{AccuracyPage, Entry, Guide, Section, guide};
+pub use named::launched_by;
 pub use options::{MapTexts, OptionTexts, PairTexts, SolveTexts, SummaryTexts, TierTexts};
 pub use sources::SourceTexts;
 pub use tabs::TabTexts;
@@ -335,6 +336,8 @@ pub struct Texts {
     pub phase: fn(Phase) -> &'static str,
     pub term: fn(Term) -> &'static str,
     pub fit: fn(Fit) -> &'static str,
+    /// The verdict's word where the estimate is a guess.
+    pub guessed_fit: fn(Fit) -> &'static str,
     pub note: fn(&Note) -> String,
     /// A problem without the name of its field.
     pub problem: fn(&Problem) -> String,

@@ -2,12 +2,19 @@
 
 use headroom_core::accuracy::{Aspect, Metric, Setting, Sharding, Validated};
 use headroom_core::advise::tiers::Reason;
-use headroom_core::plan::{Alternative, Method, Offload, Plan, Task};
+use headroom_core::memory::Estimate;
+use headroom_core::plan::{Alternative, LaunchedBy, Method, Offload, Plan, Task};
 use headroom_core::units::count_text;
 
 use crate::{FieldText, Texts, TierTexts};
 
 impl Texts {
+    /// The word of an estimate's verdict; that of a guess says that it is one.
+    pub fn verdict_word(&self, estimate: &Estimate) -> &'static str {
+        let word = if estimate.guess.is_some() { self.guessed_fit } else { self.fit };
+        word(estimate.verdict.fit)
+    }
+
     /// What a figure of a measured step is called.
     pub const fn metric(&self, metric: Metric) -> &FieldText {
         match metric {
@@ -138,5 +145,22 @@ impl TierTexts {
             Reason::HostTooSmall => self.host_too_small,
             Reason::DoesNotFit | Reason::Contradicts => "",
         }
+    }
+}
+
+/// What a tool that launches runs calls itself: the same in every language.
+pub const fn launched_by(by: LaunchedBy) -> &'static str {
+    match by {
+        LaunchedBy::Unsloth => "Unsloth",
+        LaunchedBy::Verl => "verl",
+        LaunchedBy::OpenRlhf => "OpenRLHF",
+        LaunchedBy::Torchtune => "torchtune",
+        LaunchedBy::NemoAutomodel => "NeMo Automodel",
+        LaunchedBy::FlagEmbedding => "FlagEmbedding",
+        LaunchedBy::Trl => "TRL",
+        LaunchedBy::LlamaFactory => "LLaMA-Factory",
+        LaunchedBy::MsSwift => "ms-swift",
+        LaunchedBy::Axolotl => "axolotl",
+        LaunchedBy::Transformers => "transformers.Trainer",
     }
 }

@@ -183,6 +183,7 @@ pub fn estimate() -> Estimate {
     })
     .collect();
     let peak = Peak {
+        is_guess: false,
         phase: Phase::LossBackward,
         allocated_bytes: 17 * GIB,
         required_bytes: 17 * GIB,
@@ -199,6 +200,7 @@ pub fn estimate() -> Estimate {
         expandable: false,
     };
     Estimate {
+        guess: None,
         param_count: 0,
         active_param_count: 0,
         trainable_count: 0,

@@ -60,7 +60,7 @@ pub(super) fn write(estimated: &Estimated, options: &AdviseOptions, out: &mut dy
         plan.method.name(),
         plan.num_gpus,
         job.gpu().name,
-        (ENGLISH.fit)(estimate.verdict.fit).to_lowercase()
+        ENGLISH.verdict_word(estimate).to_lowercase()
     );
     if options.markdown {
         writeln!(out, "## {title}\n\n| {} | {} |\n| --- | ---: |", words.figure, words.value)?;

@@ -54,7 +54,7 @@ fn write_header(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Failur
         job.gpu().name,
         bytes_text(estimate.peak.band.expected),
         bytes_text(estimate.gpu_bytes),
-        (ENGLISH.fit)(estimate.verdict.fit).to_lowercase()
+        ENGLISH.verdict_word(estimate).to_lowercase()
     )?)
 }
 

@@ -18,7 +18,7 @@ pub(super) fn write(estimated: &Estimated, page: Option<&str>, out: &mut dyn Wri
         None => title,
     };
     let used = (ENGLISH.used_of)(&bytes_text(estimate.peak.band.expected), &bytes_text(estimate.gpu_bytes));
-    writeln!(out, "**{title}**: {}, {used} on each GPU.\n", (ENGLISH.fit)(estimate.verdict.fit).to_lowercase())?;
+    writeln!(out, "**{title}**: {}, {used} on each GPU.\n", ENGLISH.verdict_word(estimate).to_lowercase())?;
     writeln!(out, "| phase | in tensors | needed |\n| --- | ---: | ---: |")?;
     for phase in &estimate.phases {
         let mark = if phase.phase == estimate.peak.phase { " (peak)" } else { "" };

@@ -104,7 +104,7 @@ fn verdict_text(estimate: &Estimate) -> String {
     let [need, gpu] = gib_apart([band.expected, estimate.gpu_bytes], 2);
     format!(
         "{}: needs {need} of {gpu} GiB ({}), {margin}\n{}{expandable}",
-        (ENGLISH.fit)(verdict.fit).to_uppercase(),
+        ENGLISH.verdict_word(estimate).to_uppercase(),
         share_text(verdict.used_share),
         (ENGLISH.band)(&bytes_text(band.low), &bytes_text(band.high)),
     )

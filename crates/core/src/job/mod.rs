@@ -120,7 +120,15 @@ impl Job {
     /// Memory of the hosts together: as the plan states it, or what machines with such GPUs usually have at most.
     pub fn host_memory(&self) -> HostMemory {
         let stated = |gib: f64| HostMemory { bytes: (gib * GIB as f64) as u64, source: "host_memory_gib" };
-        let usual = || self.gpu.segment.host_memory(self.plan.num_gpus);
+        let of = |gpus: u64| self.gpu.segment.host_memory(gpus);
+        let usual = || match self.plan.num_nodes {
+            None => of(self.plan.num_gpus),
+            // Every machine has at least what one of its kind has.
+            Some(nodes) => {
+                let one = of(self.plan.gpus_per_machine());
+                HostMemory { bytes: one.bytes.saturating_mul(nodes), ..one }
+            }
+        };
         self.plan.host_memory_gib.map_or_else(usual, stated)
     }
 

@@ -73,6 +73,7 @@ impl Job {
 }
 
 fn resolve(plan: Plan, known: Option<&Job>, checked: Checked) -> Result<Job, Vec<Problem>> {
+    let plan = plan.with_modelled_trainer();
     let mut problems = if checked == Checked::Everything { checks::of_fields(&plan) } else { Vec::new() };
     let model = match known.filter(|known| {
         known.plan.model == plan.model

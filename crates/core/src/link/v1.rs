@@ -145,6 +145,8 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("image_patches", ""),
     ("image_positions", ""),
     ("freeze", ""),
+    ("launched_by", ""),
+    ("num_nodes", ""),
 ];
 
 /// The default of the field with this link key.

@@ -70,6 +70,7 @@ fn answer(job: &Job, with_rows: bool) -> Estimate {
         device_overhead,
         limit: None,
         basis: Basis::Heuristic,
+        is_guess: false,
         expandable: plan.expandable_segments,
     };
     let active = model.active_param_count().saturating_add(counts.adapters);
@@ -83,7 +84,10 @@ fn answer(job: &Job, with_rows: bool) -> Estimate {
         host.push(sharding::sleeping_weights(engine, ENGINE_DTYPE.bytes()));
     }
     host.extend(host::activations(&step.activations_on_host, plan.num_gpus));
+    let guess = guess(plan);
+    let peak = guessed(peak, guess);
     Estimate {
+        guess,
         param_count: counts.base.saturating_add(counts.adapters),
         active_param_count: active,
         trainable_count: counts.trainable,
@@ -119,6 +123,7 @@ impl Estimate {
         let mode = if self.peak.expandable { Mode::Default } else { Mode::Expandable };
         let band = overhead::heuristic_required(self.peak.allocated_bytes, mode).plus(self.peak.device_overhead);
         let peak = Peak { band, safe_bytes: band.high, expandable: !self.peak.expandable, ..self.peak.clone() };
+        let peak = guessed(peak, self.guess);
         (verdict(&peak, self.gpu_bytes), band.expected)
     }
 
@@ -173,8 +178,10 @@ impl Estimate {
             device_overhead,
             limit: replay.limit.clone().filter(|_| !expandable),
             basis: Basis::Replayed,
+            is_guess: false,
             expandable,
         };
+        self.peak = guessed(self.peak, self.guess);
         self.verdict = verdict(&self.peak, self.gpu_bytes);
         self.failure = replay.failure.clone().filter(|_| self.verdict.fit == Fit::DoesNotFit);
         self
@@ -243,11 +250,27 @@ impl Estimate {
     }
 }
 
+/// What makes the figures of `plan` a guess.
+fn guess(plan: &Plan) -> Option<Guess> {
+    let by = plan.launched_by?;
+    let (low_percent, high_percent) = by.percent(plan.method);
+    Some(Guess { low_percent, high_percent, reason: GuessReason::StandIn { by, step: plan.trainer.name } })
+}
+
+/// `peak` with the range of `guess`.
+fn guessed(peak: Peak, guess: Option<Guess>) -> Peak {
+    let Some(guess) = guess else { return peak };
+    let band = guess.of(peak.band);
+    Peak { band, safe_bytes: band.high, is_guess: true, ..peak }
+}
+
 fn verdict(peak: &Peak, gpu: u64) -> Verdict {
     let band = peak.band;
+    // Of a guess the range decides: within it anything can be true.
+    let most = if peak.is_guess { band.low } else { band.expected };
     let fit = if peak.safe_bytes <= gpu {
         Fit::Fits
-    } else if band.expected <= gpu {
+    } else if most <= gpu {
         Fit::Tight
     } else {
         Fit::DoesNotFit
@@ -281,6 +304,7 @@ fn torch_scan(recorded: &Recorded, job: &Job) -> Option<Note> {
 fn notes(job: &Job, step: &program::Step, host: &[HostAllocation]) -> Vec<Note> {
     let Job { plan, model, .. } = job;
     let mut notes = Vec::new();
+    notes.extend(guess(plan).map(Note::Guess));
     if model.reading == Reading::Generic {
         notes.push(Note::GenericModel { model_type: model.model_type.clone() });
     }

@@ -7,6 +7,7 @@ use super::term::{Category, Term};
 use crate::gpu::Overhead;
 use crate::job::ImageRule;
 use crate::model::AssumedKey;
+use crate::plan::{LaunchedBy, TrainerName};
 
 /// The answer to a plan.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,6 +38,53 @@ pub struct Estimate {
     pub failure: Option<FailedRequest>,
     /// Assumptions and warnings that belong beside the numbers.
     pub notes: Vec<Note>,
+    /// Why the figures are no more than a guess, where they are, and how far off they may be: the band and the verdict have it.
+    pub guess: Option<Guess>,
+}
+
+/// What makes an estimate a guess, and how far off it may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Guess {
+    /// What the run needs at least, in per cent of what is estimated.
+    pub low_percent: u64,
+    /// What it needs at most.
+    pub high_percent: u64,
+    /// Why.
+    pub reason: GuessReason,
+}
+
+/// Why an estimate is a guess.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GuessReason {
+    /// The step of one trainer stands for that of another.
+    StandIn {
+        /// What launches the run.
+        by: LaunchedBy,
+        /// Whose step is estimated.
+        step: TrainerName,
+    },
+}
+
+impl GuessReason {
+    /// Name in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::StandIn { .. } => "trainer_not_modelled",
+        }
+    }
+}
+
+impl Guess {
+    /// The range of a guess about what has the range `band`, bytes.
+    pub(super) fn of(self, band: Band) -> Band {
+        let share =
+            |bytes: u64, percent: u64| u64::try_from(u128::from(bytes) * u128::from(percent) / 100).unwrap_or(u64::MAX);
+        Band {
+            low: share(band.low, self.low_percent).min(band.expected),
+            expected: band.expected,
+            high: share(band.high, self.high_percent).max(band.expected),
+        }
+    }
 }
 
 /// The most the step needs.
@@ -75,6 +123,9 @@ pub struct Peak {
     /// Where required, reserved and the band come from.
     #[cfg_attr(feature = "serialize", serde(skip))]
     pub basis: Basis,
+    /// Whether the band is that of a [`Guess`].
+    #[cfg_attr(feature = "serialize", serde(skip))]
+    pub is_guess: bool,
     /// Whether the band is that of `expandable_segments:True`, as the plan has it.
     #[cfg_attr(feature = "serialize", serde(skip))]
     pub expandable: bool,
@@ -322,6 +373,8 @@ pub enum Note {
         /// Bytes of what stays unquantised.
         bytes: u64,
     },
+    /// The figures are no more than a guess.
+    Guess(Guess),
     /// This term was derived from the library's code and has not been compared with a measurement.
     NotMeasured {
         /// What.

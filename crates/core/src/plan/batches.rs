@@ -187,7 +187,8 @@ impl Plan {
 
 /// What does not divide as it has to, each with the nearest values that would.
 pub(crate) fn indivisible(plan: &Plan) -> Vec<Problem> {
-    if !plan.is_reinforcement() {
+    // What stands for another trainer's step has no say in how that one cuts its batches.
+    if !plan.is_reinforcement() || plan.launched_by.is_some() {
         return Vec::new();
     }
     let (batch, gpus, group) = (plan.per_device_train_batch_size, plan.num_gpus.max(1), plan.generations());

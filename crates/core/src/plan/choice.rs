@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::companion::Companion;
 use super::embedding::Embedding;
+use super::launched::LaunchedBy;
 use super::names::*;
 use super::optimizers::Optimizer;
 use super::rollout::{PolicyUpdate, Rollout};
@@ -17,6 +18,8 @@ pub struct Plan {
     pub model: ModelChoice,
     /// The trainer that runs it, and its version.
     pub trainer: Trainer,
+    /// What launches the run, where `trainer` only stands for it: the estimate is a guess then.
+    pub launched_by: Option<LaunchedBy>,
     /// What is trained or run.
     pub task: Task,
     /// Which weights are trained, and how the others are held.
@@ -75,6 +78,8 @@ pub struct Plan {
     pub enable_input_require_grads: Auto,
     /// N, GPUs that share the work by data parallelism.
     pub num_gpus: u64,
+    /// Machines that these are in, each with as many; `None`: of eight each.
+    pub num_nodes: Option<u64>,
     /// DeepSpeed's ZeRO stage, 0 to 3.
     pub zero_stage: u8,
     /// Where the optimizer state lives.

@@ -16,6 +16,7 @@ impl Default for Plan {
         Self {
             model: ModelChoice::Catalogue("Qwen/Qwen3-4B".to_owned()),
             trainer: Trainer { name: TrainerName::Custom, version: None },
+            launched_by: None,
             task: Task::Sft,
             method: Method::Lora,
             lora: Lora::default(),
@@ -45,6 +46,7 @@ impl Default for Plan {
             expandable_segments: false,
             enable_input_require_grads: Auto::Auto,
             num_gpus: 1,
+            num_nodes: None,
             zero_stage: 0,
             offload_optimizer: Offload::None,
             offload_param: Offload::None,

@@ -100,12 +100,18 @@ impl Plan {
 
     /// The plan as JSON text in the order of [`fields`], for files and for reading.
     pub fn to_json(&self) -> String {
+        self.to_json_without(&[])
+    }
+
+    /// The same with null for the fields that are `missing`: no reader takes a default for what is to be asked for.
+    pub fn to_json_without(&self, missing: &[&str]) -> String {
         let mut text = String::from("{");
         let mut open: Vec<&str> = Vec::new();
         let mut first = true;
         for field in fields() {
-            let value = field.value(self);
-            if value.is_null() {
+            let is_missing = missing.contains(&field.name);
+            let value = if is_missing { Value::Null } else { field.value(self) };
+            if value.is_null() && !is_missing {
                 continue;
             }
             let mut path: Vec<&str> = field.name.split('.').collect();

@@ -5,9 +5,9 @@ use serde_json::{Number, Value};
 use super::kind::Kind;
 use super::{
     AdapterDtype, AttentionKernel, AttnImplementation, Auto, BackwardPrefetch, BucketSize, Dtype, EmbeddingLoss,
-    Framework, KvCacheDtype, LossImplementation, LossType, LossTypes, Method, MixedPrecision, Offload, Optimizer,
-    PackingStrategy, Pooling, ProblemKind, QuantStorage, QuantType, ReferenceKind, RolloutEngine, ShardingStrategy,
-    TargetModules, Task, TrainerName, VllmMode,
+    Framework, KvCacheDtype, LaunchedBy, LossImplementation, LossType, LossTypes, Method, MixedPrecision, Offload,
+    Optimizer, PackingStrategy, Pooling, ProblemKind, QuantStorage, QuantType, ReferenceKind, RolloutEngine,
+    ShardingStrategy, TargetModules, Task, TrainerName, VllmMode,
 };
 use crate::search::edits::{Closeness, nearest};
 
@@ -221,6 +221,7 @@ named_leaf! {
     ReferenceKind,
     RolloutEngine { "hf" => Generate, "transformers" => Generate },
     VllmMode,
+    LaunchedBy,
     LossType,
     KvCacheDtype { "bf16" => Bfloat16, "fp8_e4m3" => Fp8, "fp8_e5m2" => Fp8 },
 }
@@ -239,7 +240,7 @@ macro_rules! optional_leaf {
     )+ };
 }
 
-optional_leaf!(bool, u64, Dtype, KvCacheDtype, RolloutEngine, VllmMode, ShardingStrategy, BackwardPrefetch);
+optional_leaf!(bool, u64, Dtype, KvCacheDtype, LaunchedBy, RolloutEngine, VllmMode, ShardingStrategy, BackwardPrefetch);
 
 impl Leaf for LossTypes {
     /// One name, names joined by commas as links write them, or a list of names.

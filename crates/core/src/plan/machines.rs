@@ -3,14 +3,19 @@
 use super::{Framework, Plan, ShardingStrategy};
 
 /// GPUs of one machine, as hosts of several GPUs have them.
-const GPUS_PER_MACHINE: u64 = 8;
+pub(crate) const GPUS_PER_MACHINE: u64 = 8;
 
 impl Plan {
-    /// Machines that the plan's GPUs are in: of eight GPUs each, and under FSDP1's hybrid strategies as many as the sharded
-    /// model has copies.
+    /// Machines that the plan's GPUs are in: as many as it says, else of eight GPUs each, and under FSDP1's hybrid strategies
+    /// as many as the sharded model has copies.
     pub fn machines(&self) -> u64 {
         let stated = self.distributed.dp_replicate_size.filter(|_| self.shards_within_machines());
-        stated.unwrap_or(self.num_gpus.div_ceil(GPUS_PER_MACHINE)).max(1)
+        self.num_nodes.or(stated).unwrap_or(self.num_gpus.div_ceil(GPUS_PER_MACHINE)).max(1)
+    }
+
+    /// GPUs of each machine.
+    pub fn gpus_per_machine(&self) -> u64 {
+        self.num_gpus.div_ceil(self.machines())
     }
 
     /// Copies of the model that FSDP shards, each on as many GPUs. A hybrid strategy shards among the GPUs that a process

@@ -17,6 +17,7 @@ mod json;
 mod json_text;
 mod keep;
 mod kind;
+mod launched;
 mod leaf;
 mod machines;
 mod modules;
@@ -38,18 +39,20 @@ pub use fields::Field;
 pub use json::MAX_JSON_BYTES;
 pub use json_text::parse_json;
 pub use kind::{Kind, Unit};
+pub use launched::LaunchedBy;
 pub use modules::{attention_module_names, linear_module_names, names_module, unmatched_targets};
 pub use names::*;
 pub use optimizers::Optimizer;
 pub use problem::*;
 pub use rollout::{KvCacheDtype, LossType, LossTypes, PolicyUpdate, Rollout, RolloutEngine, VllmMode};
 pub use table::{field, fields};
-pub use trainer::Trainer;
+pub use trainer::{DefaultOf, Trainer, changed_before};
 
 pub use crate::release::Release;
 
 pub(crate) use adapter_targets::{AdapterTargets, stacks_experts};
 pub(crate) use leaf::shortened;
+pub(crate) use machines::GPUS_PER_MACHINE;
 pub(crate) use modules::unties_head;
 
 use crate::search::edits;

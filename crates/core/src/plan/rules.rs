@@ -145,7 +145,7 @@ fn adapted_ends(plan: &Plan, model: &Model, fuses_lm_head: bool) -> Option<Probl
 /// Those that no model and no GPU can change.
 pub(super) fn within(plan: &Plan) -> Vec<Problem> {
     // Functions, not their answers: advice asks about hundreds of plans, and most have nothing to move.
-    const RULES: [fn(&Plan) -> Option<Problem>; 16] = [
+    const RULES: [fn(&Plan) -> Option<Problem>; 17] = [
         super::trainer::unmodelled,
         reference,
         policy_loss,
@@ -153,6 +153,7 @@ pub(super) fn within(plan: &Plan) -> Vec<Problem> {
         embedding_loss,
         sharding,
         hybrid,
+        nodes,
         quantized_base,
         quantized_engine,
         optimizer_offload,
@@ -240,6 +241,17 @@ fn sharding(plan: &Plan) -> Option<Problem> {
         (Framework::Deepspeed, 0..=2) if offloads_param => contradiction("zero_stage", "offload_param", "3"),
         _ => None,
     }
+}
+
+/// Every machine has as many GPUs.
+fn nodes(plan: &Plan) -> Option<Problem> {
+    let (gpus, nodes) = (plan.num_gpus, plan.num_nodes?);
+    if nodes > 0 && gpus.is_multiple_of(nodes) {
+        return None;
+    }
+    let nearest = (1..nodes.min(gpus)).rev().find(|nodes| gpus.is_multiple_of(*nodes)).into_iter().collect();
+    let kind = ProblemKind::NotDivisible { value: nodes, other: "num_gpus".to_owned(), other_value: gpus, nearest };
+    Some(Problem::new("num_nodes", kind))
 }
 
 /// Copies of a sharded model are FSDP's, and of FSDP1 its hybrid strategies' alone. Every copy has as many GPUs, and two at

@@ -13,8 +13,8 @@ use super::parts::{
 };
 use super::{
     AdapterDtype, AttentionKernel, AttnImplementation, BackwardPrefetch, Dtype, EmbeddingLoss, Framework, KvCacheDtype,
-    LossImplementation, LossType, Method, MixedPrecision, Offload, Optimizer, PackingStrategy, Pooling, QuantStorage,
-    QuantType, ReferenceKind, RolloutEngine, ShardingStrategy, Task, TrainerName, VllmMode,
+    LaunchedBy, LossImplementation, LossType, Method, MixedPrecision, Offload, Optimizer, PackingStrategy, Pooling,
+    QuantStorage, QuantType, ReferenceKind, RolloutEngine, ShardingStrategy, Task, TrainerName, VllmMode,
 };
 
 /// A row whose value is one member of the plan, named as the member is: `section.member`, in links `member`.
@@ -210,6 +210,8 @@ pub(super) static FIELDS: &[Field] = &[
     row!(("images.patches", "image_patches") images.patches, optional_whole(1, 16_777_216)),
     row!(("images.positions", "image_positions") images.positions, optional_whole(0, 16_777_216), Tokens),
     row!(freeze, Kind::Names),
+    row!(launched_by, Kind::OptionalChoice(LaunchedBy::NAMES)),
+    row!(num_nodes, optional_whole(1, 65_536)),
 ];
 
 /// Every field, in the order of JSON files and links.

@@ -83,7 +83,7 @@ impl<'a> TimingInputs<'a> {
             layer_times,
             method: plan.method,
             bits: plan.quantization.bits,
-            rates: Rates::of(&job.gpu, (job.sharding.ranks, plan.num_gpus), !numerics.float16),
+            rates: Rates::of(&job.gpu, super::rates::Ranks::of(job), !numerics.float16),
             batch: batch / mini_batches,
             length: batches.tokens_per_sequence as f64,
             source: batches.tokens_per_source as f64,

@@ -3,6 +3,8 @@
 //! None of them is fitted to a plan or a case.
 
 use crate::gpu::{Gpu, Interconnect, Segment, Vendor};
+use crate::job::Job;
+use crate::plan::GPUS_PER_MACHINE;
 
 /// Share of peak memory bandwidth that elementwise kernels reach: BabelStream's triad gets 85 to 92 % of an A100's and an
 /// H100's HBM, PyTorch's vectorised kernels the lower end of it.
@@ -47,6 +49,25 @@ impl Precision {
     }
 }
 
+/// GPUs that take part in collectives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Ranks {
+    /// Those of one copy of the model.
+    pub(super) of_copy: u64,
+    /// Those of all copies.
+    pub(super) all: u64,
+    /// Those of one machine.
+    pub(super) on_machine: u64,
+}
+
+impl Ranks {
+    pub(super) fn of(job: &Job) -> Self {
+        let plan = &job.plan;
+        let on_machine = plan.num_nodes.map_or(GPUS_PER_MACHINE, |_| plan.gpus_per_machine());
+        Self { of_copy: job.sharding.ranks, all: plan.num_gpus, on_machine }
+    }
+}
+
 /// What one GPU delivers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Rates {
@@ -73,9 +94,8 @@ pub(super) struct Rates {
 }
 
 impl Rates {
-    /// What `gpu` delivers among the `ranks` GPUs of one copy of the model, and among `all`, to a plan whose 16-bit numbers
-    /// are bf16 or fp16.
-    pub(super) fn of(gpu: &Gpu, (ranks, all): (u64, u64), bf16: bool) -> Self {
+    /// What `gpu` delivers among `ranks`, to a plan whose 16-bit numbers are bf16 or fp16.
+    pub(super) fn of(gpu: &Gpu, ranks: Ranks, bf16: bool) -> Self {
         const TERA: f64 = 1e12;
         const GIGA: f64 = 1e9;
         let half_peak = gpu.half_tflops.max(0.1) * TERA;
@@ -92,8 +112,8 @@ impl Rates {
             half_peak: if emulates { half } else { half_peak },
             bandwidth: gpu.memory_bandwidth_gb_s.max(1.0) * GIGA * BANDWIDTH_SHARE,
             multiprocessors: gpu.multiprocessors.map_or(0.0, f64::from),
-            ring: ring(gpu, ranks) * GIGA,
-            across: ring(gpu, all) * GIGA,
+            ring: ring(gpu, ranks.of_copy, ranks.on_machine) * GIGA,
+            across: ring(gpu, ranks.all, ranks.on_machine) * GIGA,
             host_link: host_link(gpu) * GIGA,
             flash: flash_shares(gpu),
         }
@@ -228,25 +248,24 @@ fn vector_peak(gpu: &Gpu, half_peak: f64) -> f64 {
 /// A direct link: nccl-tests' bus bandwidth is 135 of 150 GB/s on eight V100, 230 to 240 of 300 on an HGX A100, 360 to 370
 /// of 450 on an HGX H100. PCI Express between GPUs that may address each other: 54 to 56 of 63 GB/s point to point (RTX
 /// PRO 6000), somewhat less in a ring. GeForce GPUs may not: NCCL stages through host memory, and eight RTX 5090 reach 28
-/// of 63 GB/s, four 35 (NCCL issue 1639). More than eight GPUs are taken for machines of eight with a network GPU each:
-/// 200 Gb/s for A100, 400 Gb/s since.
-fn ring(gpu: &Gpu, ranks: u64) -> f64 {
+/// of 63 GB/s, four 35 (NCCL issue 1639). Between machines every GPU is taken to have a network of its own: 200 Gb/s for
+/// A100, 400 Gb/s since.
+fn ring(gpu: &Gpu, ranks: u64, on_machine: u64) -> f64 {
     const DIRECT_SHARE: f64 = 0.8;
     const PCIE_SHARE: f64 = 0.8;
     const STAGED_SHARE: f64 = 0.55;
     const CROWDED_SHARE: f64 = 0.45;
     /// GPUs beyond which host memory limits staging.
     const CROWD: u64 = 4;
-    const MACHINE: u64 = 8;
     const NETWORK_SHARE: f64 = 0.85;
     let inside = match gpu.interconnect {
         Interconnect::Direct { gb_s } => gb_s * DIRECT_SHARE,
         Interconnect::Pcie { gb_s } if matches!(gpu.segment, Segment::Consumer | Segment::Laptop) => {
-            gb_s * if ranks > CROWD { CROWDED_SHARE } else { STAGED_SHARE }
+            gb_s * if ranks.min(on_machine) > CROWD { CROWDED_SHARE } else { STAGED_SHARE }
         }
         Interconnect::Pcie { gb_s } => gb_s * PCIE_SHARE,
     };
-    if ranks <= MACHINE {
+    if ranks <= on_machine {
         return inside.max(1.0);
     }
     let network = if gpu.compute_capability.is_none_or(|(major, _)| major >= 9) { 50.0 } else { 25.0 };

@@ -1,6 +1,8 @@
 //! Findings in Chinese.
 
+use headroom_core::plan::TrainerName;
 use headroom_core::units::bytes_text;
+use headroom_text::launched_by;
 
 use super::{Kind, Said};
 use crate::syntax::FaultKind;
@@ -31,14 +33,43 @@ pub(super) fn said(kind: &Kind) -> Said {
         Kind::Renamed { key, now, since } => {
             say(format!("自 {since} 起 `{key}` 改名为 `{now}`，新版本不再接受旧名。"), format!("请写 `{now}`。"))
         }
-        Kind::TrainerNotModelled { trainer, nearest } => say(
-            format!("尚未建模 {trainer} 的训练步，方案采用最接近的 {nearest}。"),
-            "请把估算看作后者的结果；实际占用可能更少，也可能更多。",
+        Kind::TrainerNotModelled { by, task, nearest } => {
+            let texts = headroom_text::Language::Chinese.texts();
+            let nearest =
+                if *nearest == TrainerName::Custom { "通用训练循环" } else { (texts.trainer)(*nearest).label };
+            say(
+                format!("尚未建模 {} 的 {}，方案保留该名称，按{nearest}估算。", launched_by(*by), task.name()),
+                "所有数字请当作推测；估算会给出范围。",
+            )
+        }
+        Kind::RemovedKey { tool, release, key, last, now } => say(
+            format!("{tool} {release} 没有 `{key}`：最后支持它的版本是 {last}，运行会报错退出。"),
+            if now.is_empty() {
+                format!("请删除它，或使用 {tool} {last}。")
+            } else {
+                format!("请改写为 `{now}`，或使用 {tool} {last}。")
+            },
+        ),
+        Kind::StepOfRelease { trainer, stated, measured } => say(
+            format!("默认值取自 {} {stated}；该版本的训练步没有实测，按 {measured} 的训练步估算。", trainer.name()),
+            "数字对应实测版本的训练步；使用该版本可得到精确结果。",
+        ),
+        Kind::ReleaseAssumed { trainer, taken, changes } => say(
+            if changes.is_empty() {
+                format!("文件没有说明 {} 的版本，按 {taken} 处理。", trainer.name())
+            } else {
+                format!(
+                    "文件没有说明 {} 的版本，按 {taken} 处理；更早版本的默认值不同：{}。",
+                    trainer.name(),
+                    changes.join("、")
+                )
+            },
+            "请一并提供依赖版本，或在方案中设置版本。",
         ),
         Kind::TaskNotModelled { trainer, task, nearest } => {
             say(format!("尚未建模 {trainer} 下的 `{task}`，方案写作 `{nearest}`。"), "请与已建模该任务的训练器比较。")
         }
-        Kind::NoModel => say("文件中没有指定模型，方案保留默认模型。", "请在方案中选择模型。"),
+        Kind::NoModel => say("文件中没有指定模型。", "请在方案中给出 `model`。"),
         Kind::UnknownModel { name } => {
             say(format!("模型库中没有 `{name}`。"), "请一并提供该模型的 config.json，或选择同结构的模型。")
         }
@@ -58,6 +89,10 @@ pub(super) fn said(kind: &Kind) -> Said {
         Kind::GpusUnknown => say(
             "命令会为每块可见的 GPU 启动一个进程，文件没有说明有几块，方案按一块处理。",
             "请在方案中选择 GPU 数量。",
+        ),
+        Kind::GpusMissing => say(
+            "训练状态分片到多块 GPU 上，但文件没有说明有几块；每块 GPU 的显存占用取决于此。",
+            "请给出 `num_gpus`：在方案中填写，或一并提供启动命令。",
         ),
         Kind::DataParallel { gpus } => say(
             format!(

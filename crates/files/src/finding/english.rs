@@ -1,7 +1,8 @@
 //! Findings in English.
 
+use headroom_core::plan::TrainerName;
 use headroom_core::units::bytes_text;
-use headroom_text::problem_line;
+use headroom_text::{launched_by, problem_line};
 
 use super::{Kind, Said};
 use crate::syntax::FaultKind;
@@ -33,15 +34,56 @@ pub(super) fn said(kind: &Kind) -> Said {
             format!("`{key}` is called `{now}` since {since}; newer versions refuse the old name."),
             format!("Write `{now}`."),
         ),
-        Kind::TrainerNotModelled { trainer, nearest } => say(
-            format!("The step of {trainer} is not modelled; the plan describes the nearest one, that of {nearest}."),
-            "Read the estimate as that of the named trainer; the real step can need less or more.",
+        Kind::TrainerNotModelled { by, task, nearest } => {
+            let texts = headroom_text::Language::English.texts();
+            let nearest = if *nearest == TrainerName::Custom {
+                "a generic training loop"
+            } else {
+                (texts.trainer)(*nearest).label
+            };
+            say(
+                format!(
+                    "{} is not modelled for {}: the plan keeps its name and is estimated as {nearest}.",
+                    launched_by(*by),
+                    task.name()
+                ),
+                "Take every figure as a guess; the estimate says its range.",
+            )
+        }
+        Kind::RemovedKey { tool, release, key, last, now } => say(
+            format!(
+                "{tool} {release} has no `{key}`: {last} was the last release that took it. The run stops with an error."
+            ),
+            if now.is_empty() {
+                format!("Remove it, or run {tool} {last}.")
+            } else {
+                format!("Write `{now}`, or run {tool} {last}.")
+            },
+        ),
+        Kind::StepOfRelease { trainer, stated, measured } => say(
+            format!(
+                "The defaults are those of {} {stated}. Its step was not measured: that of {measured} stands for it.",
+                trainer.name()
+            ),
+            "The figures are those of the measured step; run that release to have them exact.",
+        ),
+        Kind::ReleaseAssumed { trainer, taken, changes } => say(
+            if changes.is_empty() {
+                format!("No file states the release of {}: {taken} is taken.", trainer.name())
+            } else {
+                format!(
+                    "No file states the release of {}: {taken} is taken. Older ones take {}.",
+                    trainer.name(),
+                    changes.join(", ")
+                )
+            },
+            "Add the requirements, or set the release in the plan.",
         ),
         Kind::TaskNotModelled { trainer, task, nearest } => say(
             format!("`{task}` under {trainer} is not modelled; the plan says `{nearest}`."),
             "Compare with a trainer whose step is modelled for this task.",
         ),
-        Kind::NoModel => say("No file names a model; the plan keeps its default.", "Choose the model in the plan."),
+        Kind::NoModel => say("No file names a model.", "Give `model` in the plan."),
         Kind::UnknownModel { name } => say(
             format!("`{name}` is not in the catalogue."),
             "Add the model's config.json to the files, or choose a model of the same architecture.",
@@ -67,6 +109,10 @@ pub(super) fn said(kind: &Kind) -> Said {
         Kind::GpusUnknown => say(
             "The command starts one process for each GPU that it finds; the files do not say how many. The plan takes one.",
             "Choose the number of GPUs in the plan.",
+        ),
+        Kind::GpusMissing => say(
+            "The run is sharded over GPUs, and no file says how many. What each GPU needs depends on it.",
+            "Give `num_gpus`: in the plan, or by the command that launches the run.",
         ),
         Kind::DataParallel { gpus } => say(
             format!(

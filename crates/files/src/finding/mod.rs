@@ -3,7 +3,7 @@
 mod chinese;
 mod english;
 
-use headroom_core::plan::Problem;
+use headroom_core::plan::{LaunchedBy, Problem, Task, TrainerName};
 pub use headroom_text::Language;
 
 use crate::syntax::{FaultKind, Span};
@@ -117,13 +117,46 @@ kinds! {
         /// Since when.
         since: &'static str,
     } = "renamed_key", Warning;
-    /// The trainer is known and not modelled.
+    /// What launches the run is known, and its step is not modelled for the task.
     TrainerNotModelled {
-        /// The trainer.
-        trainer: &'static str,
-        /// What the plan takes in its place.
-        nearest: &'static str,
+        /// What launches it.
+        by: LaunchedBy,
+        /// The task.
+        task: Task,
+        /// Whose step is estimated in its place.
+        nearest: TrainerName,
     } = "trainer_not_modelled", Warning;
+    /// A key that the release in force does not take any more.
+    RemovedKey {
+        /// The tool.
+        tool: &'static str,
+        /// Its release.
+        release: String,
+        /// As written.
+        key: String,
+        /// The last minor release that took it.
+        last: String,
+        /// What stands in its place; nothing where that is nothing.
+        now: &'static str,
+    } = "removed_key", Error;
+    /// The stated release was not measured: its defaults are its own, the step is that of another.
+    StepOfRelease {
+        /// The trainer.
+        trainer: TrainerName,
+        /// As stated.
+        stated: String,
+        /// Whose step is estimated.
+        measured: String,
+    } = "step_of_release", Note;
+    /// No file states the trainer's release.
+    ReleaseAssumed {
+        /// The trainer.
+        trainer: TrainerName,
+        /// The release that is taken.
+        taken: String,
+        /// What older ones take otherwise: `field = value` before a release.
+        changes: Vec<String>,
+    } = "release_assumed", Note;
     /// The trainer is modelled, and this task of it is not.
     TaskNotModelled {
         /// The trainer.
@@ -168,6 +201,8 @@ kinds! {
     } = "several_commands", Note;
     /// Nothing says how many GPUs.
     GpusUnknown = "gpus_unknown", Note;
+    /// Nothing says how many GPUs, and the plan is shared out among them.
+    GpusMissing = "gpus_missing", Warning;
     /// Several GPUs and one process: `torch.nn.DataParallel`.
     DataParallel {
         /// GPUs that are visible.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::convert::is_off;
 use crate::finding::{Edit, Finding, Fix, Kind};
 use crate::syntax::{Entry, Node, Span, Value};
-use crate::trainers::{As, Fact, Means, Table, Topic};
+use crate::trainers::{As, Fact, Means, REMOVED, TRAINER_CALL, Table, Topic};
 
 /// A key and its value, where they stand, and how much they weigh.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,8 +54,12 @@ pub(crate) struct Draft {
     pub(crate) sets: BTreeMap<&'static str, Vec<(Statement, As)>>,
     /// What no field can say.
     pub(crate) bears: Vec<(Statement, Topic)>,
-    /// Keys that bear on no memory.
+    /// Keys that need no memory.
     pub(crate) ignored: usize,
+    /// Keys of classes whose releases differ in what they take.
+    pub(crate) of_classes: Vec<Statement>,
+    /// Keys of which it is not known what they need.
+    pub(crate) unknown: Vec<Statement>,
     /// What is wrong or worth knowing.
     pub(crate) findings: Vec<Finding>,
 }
@@ -100,6 +104,10 @@ impl Draft {
             rank: origin.rank,
             tool: origin.table.tool,
         };
+        let takes_others = origin.table.strict || origin.table.tool == TRAINER_CALL.tool;
+        if takes_others && REMOVED.iter().any(|removed| removed.now(written).is_some()) {
+            self.of_classes.push(statement.clone());
+        }
         self.state(written, statement, origin.table);
     }
 
@@ -111,7 +119,7 @@ impl Draft {
                 let plain = now.rsplit('.').next().unwrap_or(now);
                 let last = key.rsplit('.').next().unwrap_or(key);
                 let finding = Finding::at(kind, statement.file, statement.span);
-                self.findings.push(renaming(finding, &statement, last, plain));
+                self.findings.push(renamed(finding, &statement, last, plain));
                 if key != now {
                     self.state(now, statement, table);
                 }
@@ -122,6 +130,9 @@ impl Draft {
             Some(Means::Says(fact)) => self.say(fact, statement),
             Some(Means::Bears(topic)) => self.bear(statement, topic),
             Some(Means::Nothing) => self.ignored += 1,
+            // What is switched off needs nothing, whatever it is.
+            Some(Means::Unjudged) if is_off(&statement.node) => self.ignored += 1,
+            Some(Means::Unjudged) => self.unknown.push(statement),
             // Nothing after a key that is not known says nothing either.
             None if statement.node.value == Value::Null => self.ignored += 1,
             None => self.unknown(key, &statement, table),
@@ -131,14 +142,18 @@ impl Draft {
     fn unknown(&mut self, key: &str, statement: &Statement, table: &Table) {
         // In a script's own arguments only what differs by a slip of the finger is taken for a slip.
         let nearest = table.nearest(key).filter(|nearest| table.strict || is_slip(key, nearest));
-        if !table.strict && (nearest.is_none() || table.tool == "environment") {
-            self.ignored += 1;
+        if table.tool == "environment" {
+            // Variables of a shell are mostly those of the script itself, and say nothing of a run.
+            return;
+        }
+        if !table.strict && nearest.is_none() {
+            self.unknown.push(statement.clone());
             return;
         }
         let kind = Kind::UnknownKey { tool: table.tool, key: statement.key.clone(), nearest };
         let mut finding = Finding::at(kind, statement.file, statement.span);
         if let Some(nearest) = nearest.filter(|nearest| !nearest.contains('.')) {
-            finding = renaming(finding, statement, key, nearest);
+            finding = renamed(finding, statement, key, nearest);
         }
         self.findings.push(finding);
     }
@@ -178,15 +193,25 @@ fn negation<'k>(key: &'k str, table: &Table) -> (&'k str, bool) {
     }
 }
 
-/// `finding` with the edit that writes `name` for the key, where the key stands by itself: of a command within a text that is a
-/// value only the place of the value is known.
-fn renaming(finding: Finding, statement: &Statement, key: &str, name: &str) -> Finding {
-    let span = statement.span;
-    if span.end - span.start != key.len() {
-        return finding;
+/// `finding` with the edit that writes `name` for the key.
+fn renamed(finding: Finding, statement: &Statement, key: &str, name: &str) -> Finding {
+    match edit(statement, key, name) {
+        Some(fix) => finding.with_fix(fix),
+        None => finding,
     }
+}
+
+/// The edit that writes `name` for a statement's key, where there is a name.
+pub(super) fn renaming(statement: &Statement, name: &str) -> Option<Fix> {
+    edit(statement, &statement.key, name).filter(|_| !name.is_empty())
+}
+
+/// The edit that writes `name` for `key`, where the key stands by itself: of a command within a text that is a value only the
+/// place of the value is known.
+fn edit(statement: &Statement, key: &str, name: &str) -> Option<Fix> {
+    let span = statement.span;
     let edit = Edit { file: statement.file, span, text: name.to_owned() };
-    finding.with_fix(Fix { edits: vec![edit], fields: Vec::new() })
+    (span.end - span.start == key.len()).then(|| Fix { edits: vec![edit], fields: Vec::new() })
 }
 
 /// Whether one letter too many, too few, wrong, or two neighbours swapped make `written` out of `meant`.

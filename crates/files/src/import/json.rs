@@ -7,7 +7,26 @@ use crate::finding::{Finding, Language};
 use crate::syntax::Source;
 
 impl Import {
-    /// The contract's object: plan, trainer, what was understood, what no plan can say, and findings.
+    /// The plan as JSON text: what is missing is null, so that whatever reads it asks for it.
+    pub fn plan_json(&self) -> String {
+        self.plan.to_json_without(&self.missing)
+    }
+
+    /// The plan as JSON; what is missing is null.
+    fn plan_value(&self) -> Value {
+        if !self.has_plan() {
+            return Value::Null;
+        }
+        let mut plan = self.plan.to_value();
+        for name in &self.missing {
+            if let Some(value) = plan.pointer_mut(&["/", &name.replace('.', "/")].concat()) {
+                *value = Value::Null;
+            }
+        }
+        plan
+    }
+
+    /// The contract's object: plan, what it lacks, trainer, what was understood, what no plan can say, and findings.
     pub fn to_value(&self, files: &[File], language: Language) -> Value {
         let name = |file: usize| files.get(file).map_or("", |file| file.name.as_str());
         let understood = self.understood.iter().map(|told| {
@@ -27,12 +46,16 @@ impl Import {
         });
         let (trainer, version) = &self.trainer;
         json!({
-            "plan": self.plan.to_value(),
+            "plan": self.plan_value(),
+            "missing": self.missing,
             "trainer": { "name": trainer, "version": version },
             "files": self.kinds.iter().enumerate().map(|(place, kind)| json!({ "file": name(place), "kind": kind.name() })).collect::<Vec<_>>(),
             "understood": understood.collect::<Vec<_>>(),
             "not_expressible": listed.collect::<Vec<_>>(),
             "ignored": self.ignored,
+            "unknown": self.unknown.iter().map(|unknown| json!({
+                "file": name(unknown.file), "line": unknown.span.line, "key": unknown.key, "value": unknown.value,
+            })).collect::<Vec<_>>(),
             "findings": self.findings.iter().map(|finding| finding_value(finding, files, language)).collect::<Vec<_>>(),
         })
     }

@@ -38,8 +38,10 @@ pub struct File {
 /// What was made of files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Import {
-    /// The plan, complete.
+    /// The plan; what [`Self::missing`] names stands at its default in it.
     pub plan: Plan,
+    /// Keys of the plan that decide what a GPU needs, and that no file says: to be asked for.
+    pub missing: Vec<&'static str>,
     /// The trainer as the files name it, and its version: the one stated, or the newest that is known.
     pub trainer: (String, Option<String>),
     /// What each file was taken for.
@@ -48,8 +50,10 @@ pub struct Import {
     pub understood: Vec<Understood>,
     /// What bears on memory and no field can say.
     pub not_expressible: Vec<NotExpressible>,
-    /// How many keys bear on no memory.
+    /// How many keys are known to need no memory.
     pub ignored: usize,
+    /// Keys that Headroom does not know: they may need any.
+    pub unknown: Vec<Unknown>,
     /// What is wrong or worth knowing.
     pub findings: Vec<Finding>,
     /// What the files say, for the linter.
@@ -77,6 +81,26 @@ pub struct Understood {
     pub field: &'static str,
     /// The field's value.
     pub value: Value,
+}
+
+impl Import {
+    /// Whether the files say anything of a plan: of what is unknown no default makes one.
+    pub fn has_plan(&self) -> bool {
+        !self.understood.is_empty() || self.kinds.contains(&Kind::Model)
+    }
+}
+
+/// A key of which it is not known what it needs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unknown {
+    /// The file, by its place in the list.
+    pub file: usize,
+    /// Where the key stands.
+    pub span: Span,
+    /// As written.
+    pub key: String,
+    /// Its value as written, shortened.
+    pub value: String,
 }
 
 /// A key that bears on memory and sets no field.

@@ -17,6 +17,10 @@ pub enum Kind {
     Transformers,
     /// verl's YAML.
     Verl,
+    /// Unsloth Studio's YAML.
+    UnslothStudio,
+    /// NeMo Automodel's YAML.
+    NemoAutomodel,
     /// torchtune's YAML.
     Torchtune,
     /// accelerate's configuration.
@@ -51,6 +55,8 @@ impl Kind {
             Self::Trl => "trl",
             Self::Transformers => "transformers",
             Self::Verl => "verl",
+            Self::UnslothStudio => "unsloth",
+            Self::NemoAutomodel => "nemo_automodel",
             Self::Torchtune => "torchtune",
             Self::Accelerate => "accelerate",
             Self::Deepspeed => "deepspeed",
@@ -87,6 +93,10 @@ pub(super) fn recognise(name: &str, text: &str) -> (Kind, Content) {
     let ending =
         lower.rsplit(['/', '\\']).next().and_then(|base| base.rsplit_once('.')).map_or("", |(_, ending)| ending);
     let begins = text.trim_start_matches('\u{feff}').trim_start();
+    let base = crate::syntax::base(&lower);
+    if ["pyproject.toml", "environment.yml", "environment.yaml", "pipfile", "setup.cfg"].contains(&base) {
+        return (Kind::Requirements, Content::Versions);
+    }
     let tree = |read: Result<Node, Fault>| match read {
         Ok(node) => (kind_of(&node), Content::Tree(node)),
         Err(fault) => (Kind::Unknown, Content::Fault(fault)),
@@ -209,6 +219,12 @@ fn kind_of(node: &Node) -> Kind {
     let component = |key: &str| node.get(key).is_some_and(|inner| inner.get("_component_").is_some());
     if component("model") || component("tokenizer") {
         Kind::Torchtune
+    } else if node.get("training").is_some_and(|training| training.get("training_type").is_some()) {
+        Kind::UnslothStudio
+    } else if has("step_scheduler")
+        || has("recipe") && node.get("model").is_some_and(|model| model.get("pretrained_model_name_or_path").is_some())
+    {
+        Kind::NemoAutomodel
     } else if has("peft_type") {
         Kind::Adapter
     } else if any(&["zero_optimization", "train_micro_batch_size_per_gpu"])

@@ -89,7 +89,9 @@ impl Linter<'_> {
         // A script or a file alone runs on as many as it is started on; who states the group means it for one.
         let launched = self.imported.launcher.is_some()
             || ["num_gpus", "rollout.num_generations"].into_iter().any(|field| self.is_stated(field));
-        let unknown = !launched || self.imported.findings.iter().any(|finding| finding.kind == Kind::GpusUnknown);
+        let unknown = !launched
+            || self.imported.missing.contains(&"num_gpus")
+            || self.imported.findings.iter().any(|finding| finding.kind == Kind::GpusUnknown);
         !unknown && ![Fact::Processes, Fact::ProcessesPerMachine, Fact::Machines].into_iter().any(computed)
     }
 

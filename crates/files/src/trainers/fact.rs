@@ -27,6 +27,10 @@ pub enum As {
     Device,
     /// DeepSpeed's sizes: a number or `auto`.
     Bucket,
+    /// A switch that moves to host memory.
+    DeviceSwitch,
+    /// A level, of which 0 is off.
+    Level,
     /// Attention by any of its names.
     Attention,
     /// How documents are packed, by any of the names it has had.
@@ -118,6 +122,8 @@ pub enum Fact {
     ProcessesPerMachine,
     /// Machines.
     Machines,
+    /// Processes that a cluster starts a program in.
+    Tasks,
     /// GPUs that programs see.
     VisibleGpus,
     /// GPUs that a container, pod or job has.
@@ -162,6 +168,14 @@ pub enum Fact {
     UsesVllm,
     /// The rollout engine by name.
     Engine,
+    /// Rollout engines, of GPUs of their own (OpenRLHF).
+    Engines,
+    /// All models share their GPUs (OpenRLHF).
+    ColocatesAll,
+    /// Policy and reference do.
+    ColocatesReference,
+    /// GPUs of the reference alone.
+    ReferenceGpus,
     /// GaLore's switch.
     Galore,
     /// GaLore by layers.
@@ -198,6 +212,12 @@ pub enum Fact {
     MiniBatch,
     /// Sequences of one forward on all GPUs together (verl, of earlier releases).
     MicroBatchOfAll,
+    /// Passages beside each query, the right one among them (FlagEmbedding).
+    Passages,
+    /// How an embedding model makes its vector (FlagEmbedding).
+    PoolingMethod,
+    /// The class that makes adapters (NeMo Automodel).
+    PeftClass,
     /// The module that an optimizer is a class of (verl).
     OptimizerModule,
     /// The class (verl).
@@ -236,6 +256,12 @@ pub enum Fact {
     FreezesProjector,
     /// The text's own part stays as it is.
     FreezesLanguage,
+    /// A script's switch that trains the tower.
+    TrainsTower,
+    /// A script's switch that trains what joins tower and text.
+    TrainsProjector,
+    /// A script's switch that trains the text's part.
+    TrainsLanguage,
     /// Unsloth's switch for adapters in tower and projector.
     TunesVision,
     /// Unsloth's switch for adapters in the text's part.

@@ -33,6 +33,8 @@ pub(super) const ENVIRONMENT_ROWS: &[Row] = &[
     sets("limits.memory", "host_memory_gib", As::Real),
     says("NPROC_PER_NODE", Fact::ProcessesPerMachine),
     says("NNODES", Fact::Machines),
+    says("SLURM_NNODES", Fact::Machines),
+    says("SLURM_NTASKS", Fact::Tasks),
     says("PYTORCH_CUDA_ALLOC_CONF", Fact::Allocator),
     says("PYTORCH_ALLOC_CONF", Fact::Allocator),
     says("PYTORCH_HIP_ALLOC_CONF", Fact::Allocator),

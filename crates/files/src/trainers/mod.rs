@@ -12,7 +12,9 @@ mod llamafactory;
 mod loading;
 mod ms_swift;
 mod openrlhf;
+mod others;
 mod peft;
+mod removed;
 mod shipped;
 mod topic;
 mod torchtune;
@@ -21,6 +23,7 @@ mod trl;
 mod verl;
 
 pub use fact::{As, Fact};
+pub(crate) use removed::REMOVED;
 pub use shipped::{shipped_accelerate, shipped_deepspeed};
 pub use topic::Topic;
 pub(crate) use verl::OPTIMIZERS as VERL_OPTIMIZERS;
@@ -43,8 +46,10 @@ pub enum Means {
     Says(Fact),
     /// It bears on memory, and a plan has no setting for it.
     Bears(Topic),
-    /// It says nothing that bears on memory.
+    /// It is known to need no memory.
     Nothing,
+    /// The tool has it, and Headroom does not know what it does to memory.
+    Unjudged,
     /// The former name of another key of the same tool, and since when.
     Renamed(&'static str, &'static str),
 }
@@ -76,7 +81,7 @@ pub struct Table {
     pub tool: &'static str,
     /// Rows of the tool itself, then of what it builds on.
     rows: &'static [&'static [Row]],
-    /// Names of every key it takes; those without a row bear on no memory.
+    /// Names of every key it takes; those without a row need no memory, but for those of [`UNJUDGED`].
     known: &'static [&'static str],
     /// Whether keys that are not known are refused by the tool; a script of one's own takes any.
     pub strict: bool,
@@ -84,6 +89,10 @@ pub struct Table {
 
 const KNOWN_TRANSFORMERS: &str = include_str!("known/transformers.txt");
 const KNOWN_TRL: &str = include_str!("known/trl.txt");
+/// Keys that tools have and that can change what a step takes, in a way that Headroom does not know.
+const UNJUDGED: &str = include_str!("known/unjudged.txt");
+/// What scripts of one's own call data, places and reports: nothing that a step holds.
+const HARMLESS_IN_SCRIPTS: &str = include_str!("known/scripts.txt");
 
 /// `TrainingArguments`.
 pub static TRANSFORMERS: Table =
@@ -92,7 +101,7 @@ pub static TRANSFORMERS: Table =
 pub static SCRIPT: Table = Table {
     tool: "transformers",
     rows: &[transformers::ROWS, transformers::SCRIPT_ROWS, trl::ROWS, peft::PREFIXED_ROWS],
-    known: &[KNOWN_TRANSFORMERS, KNOWN_TRL],
+    known: &[KNOWN_TRANSFORMERS, KNOWN_TRL, HARMLESS_IN_SCRIPTS],
     strict: false,
 };
 /// sentence-transformers' arguments, over those of `TrainingArguments` (base/training_args.py).
@@ -127,7 +136,7 @@ pub static TRL: Table = Table {
 pub static TRL_SCRIPT: Table = Table {
     tool: "trl",
     rows: &[trl::ROWS, transformers::ROWS, transformers::SCRIPT_ROWS, peft::PREFIXED_ROWS],
-    known: &[KNOWN_TRL, KNOWN_TRANSFORMERS],
+    known: &[KNOWN_TRL, KNOWN_TRANSFORMERS, HARMLESS_IN_SCRIPTS],
     strict: false,
 };
 /// LLaMA-Factory.
@@ -152,6 +161,19 @@ pub static MS_SWIFT: Table = Table {
 };
 /// OpenRLHF, whose step is read as a script's.
 pub static OPENRLHF: Table = Table { tool: "openrlhf", rows: &[openrlhf::ROWS], known: &[], strict: false };
+/// Unsloth Studio's YAML.
+pub static UNSLOTH_STUDIO: Table =
+    Table { tool: "unsloth", rows: &[others::STUDIO_ROWS], known: &[others::STUDIO_KNOWN], strict: false };
+/// NeMo Automodel's YAML.
+pub static NEMO_AUTOMODEL: Table =
+    Table { tool: "nemo_automodel", rows: &[others::NEMO_ROWS], known: &[others::NEMO_KNOWN], strict: false };
+/// FlagEmbedding's arguments, over those of `TrainingArguments`.
+pub static FLAG_EMBEDDING: Table = Table {
+    tool: "flagembedding",
+    rows: &[others::FLAG_ROWS, transformers::ROWS, transformers::SCRIPT_ROWS, peft::PREFIXED_ROWS],
+    known: &[others::FLAG_KNOWN, KNOWN_TRANSFORMERS, HARMLESS_IN_SCRIPTS],
+    strict: false,
+};
 /// torchtune.
 pub static TORCHTUNE: Table =
     Table { tool: "torchtune", rows: &[torchtune::ROWS], known: &[torchtune::KNOWN], strict: false };
@@ -206,13 +228,15 @@ pub static UNSLOTH_PEFT: Table = Table {
 };
 /// Arguments of TRL's trainers beside their configuration, as versions before 0.13 took them.
 pub static TRAINER_CALL: Table =
-    Table { tool: "trl", rows: &[trl::TRAINER_ROWS, trl::ROWS], known: &[trl::TRAINER_KNOWN], strict: false };
+    Table { tool: removed::CALL, rows: &[trl::TRAINER_ROWS, trl::ROWS], known: &[trl::TRAINER_KNOWN], strict: false };
 
 impl Table {
     /// What `key` means; `None` for a key that the tool does not have.
     pub fn means(&self, key: &str) -> Option<Means> {
         let row = self.rows.iter().flat_map(|rows| rows.iter()).find(|row| row.key == key);
-        row.map(|row| row.means).or_else(|| self.names().any(|name| name == key).then_some(Means::Nothing))
+        let unjudged = || UNJUDGED.split_whitespace().any(|name| name == key);
+        let listed = || if unjudged() { Means::Unjudged } else { Means::Nothing };
+        row.map(|row| row.means).or_else(|| self.names().any(|name| name == key).then(listed))
     }
 
     /// Whether keys of a section `prefix` have rows of their own.

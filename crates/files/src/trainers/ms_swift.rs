@@ -125,7 +125,7 @@ pub(super) const ROWS: &[Row] = &[
     nothing("vllm_server_host"),
     nothing("vllm_server_port"),
     nothing("num_infer_workers"),
-    nothing("sleep_level"),
+    sets("sleep_level", "rollout.vllm_enable_sleep_mode", As::Level),
     nothing("system"),
     nothing("config"),
     nothing("lora_bias"),

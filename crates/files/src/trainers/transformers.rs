@@ -79,6 +79,17 @@ pub(super) const SCRIPT_ROWS: &[Row] = &[
     says("max_length", Fact::Length),
     says("block_size", Fact::Length),
     says("cutoff_len", Fact::Length),
+    // qwen-vl-finetune/qwenvl/train/argument.py, and scripts after it.
+    says("tune_mm_vision", Fact::TrainsTower),
+    says("tune_mm_mlp", Fact::TrainsProjector),
+    says("tune_mm_llm", Fact::TrainsLanguage),
+    says("freeze_vision_tower", Fact::FreezesTower),
+    says("freeze_vit", Fact::FreezesTower),
+    says("freeze_llm", Fact::FreezesLanguage),
+    says("freeze_aligner", Fact::FreezesProjector),
+    says("freeze_merger", Fact::FreezesProjector),
+    sets("max_pixels", "images.max_pixels", As::Whole),
+    sets("image_max_pixels", "images.max_pixels", As::Whole),
     says("use_lora", Fact::UsesAdapters),
     says("use_peft_lora", Fact::UsesAdapters),
     // LLaVA's scripts and those after them.

@@ -140,8 +140,8 @@ pub(crate) fn act(state: &mut State, verb: &str, about: &str, value: &str) -> bo
 #[inline(never)]
 fn acted(state: &mut State, about: &str, value: &str) {
     let words = words(state.language);
-    let (action, which) = about.split_once(':').unwrap_or((about, ""));
-    let place = which.parse().unwrap_or(0);
+    let (action, of) = about.split_once(':').unwrap_or((about, ""));
+    let place = of.parse().unwrap_or(0);
     state.files.said.clear();
     match action {
         "read" | "write" => {
@@ -172,10 +172,10 @@ fn acted(state: &mut State, about: &str, value: &str) {
             room.times_taken += 1;
         }
         "gpu" => {
-            state.files.gpu = Some(which.to_owned());
+            state.files.gpu = Some(of.to_owned());
             let is_of_files = with_outcome(state, Outcome::choose_gpu);
             if !is_of_files {
-                state.choose_value("gpu", which);
+                state.choose_value("gpu", of);
             }
         }
         "fill" => {
@@ -192,6 +192,11 @@ fn acted(state: &mut State, about: &str, value: &str) {
                 state.files.given.remove(place);
             }
             take(state);
+        }
+        "answer" => {
+            if let Some(outcome) = &mut state.files.outcome {
+                outcome.answer(of, value);
+            }
         }
         "use" => {
             if let Some(plan) = state.files.outcome.as_ref().and_then(Outcome::plan).cloned() {

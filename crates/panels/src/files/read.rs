@@ -5,7 +5,7 @@ use headroom_core::job::Job;
 use headroom_core::plan::{self, Plan, Problem};
 use headroom_core::units::bytes_text;
 use headroom_files::diagnose::{Asked, Diagnosis, diagnose};
-use headroom_files::finding::Finding;
+use headroom_files::finding::{Finding, Kind};
 use headroom_files::import::{File, Import, import};
 use headroom_files::lint::{fixed, fixed_plan, lint};
 use headroom_view::escape;
@@ -141,10 +141,13 @@ impl Outcome {
         }
         let mut imported = import(&self.files);
         imported.plan.programs = on_page.programs.clone();
+        self.is_addition = !names_a_run(&imported);
+        // The page has a model, and what only says how its plan is launched leaves it the GPUs that it has.
+        imported.missing.retain(|name| *name != "model" && !self.is_addition);
+        imported.findings.retain(|finding| finding.kind != Kind::GpusMissing || !imported.missing.is_empty());
         let gpu = plan::field("gpu").map(|field| field.text(on_page));
         let findings = lint(&imported, gpu.as_deref());
         let plan = beside(&imported, on_page);
-        self.is_addition = !names_a_run(&imported);
         self.plan = Some(plan);
         self.imported = Some((imported, findings));
     }
@@ -222,6 +225,38 @@ impl Outcome {
         self.plan.as_ref()
     }
 
+    /// What the plan of the files still lacks, as keys of a plan.
+    fn missing(&self) -> &[&'static str] {
+        self.imported.as_ref().map_or(&[], |(imported, _)| &imported.missing)
+    }
+
+    /// Takes the reader's answer for a field that no file says; an answer that the field does not take leaves the question.
+    pub(super) fn answer(&mut self, name: &str, value: &str) {
+        let Some(asked) = self.missing().iter().copied().find(|asked| *asked == name) else { return };
+        let (Some(plan), Some(field)) = (&mut self.plan, plan::field(asked)) else { return };
+        if field.set_text(plan, value.trim()).is_ok()
+            && let Some((imported, findings)) = &mut self.imported
+        {
+            imported.missing.retain(|missing| *missing != asked);
+            findings.retain(|finding| finding.kind != Kind::GpusMissing || asked != "num_gpus");
+        }
+    }
+
+    /// The way on: a question for each field that no file says, or the button that takes the plan.
+    fn way_on_html(&self, words: &Words) -> String {
+        if self.missing().is_empty() {
+            return button("primary", "files use", words.use_plan);
+        }
+        let question = |name: &&str| {
+            let question = if *name == "num_gpus" { words.how_many_gpus } else { words.not_said };
+            format!(
+                "<label>{} <code>{name}</code> <input type=\"number\" min=\"1\" inputmode=\"numeric\" data-set=\"files answer:{name}\"></label>",
+                escape(question)
+            )
+        };
+        self.missing().iter().map(question).collect()
+    }
+
     /// Applies the fix of the finding in `place` to its files, or that of a diagnosis to the plan; the plan afterwards.
     pub(super) fn fix(&mut self, place: usize, on_page: &Plan) -> Option<Plan> {
         let lints = self.imported.as_ref().map_or(0, |(_, findings)| findings.len());
@@ -284,7 +319,7 @@ impl Outcome {
             escape(words.understood_count),
             imported.ignored,
             escape(words.ignored),
-            button("primary", "files use", words.use_plan)
+            self.way_on_html(words)
         );
         if self.is_addition {
             out += &format!("<p>{}</p>", escape(words.changes_plan));
@@ -334,6 +369,18 @@ impl Outcome {
                 .collect();
             let head = [words.line, words.key, words.value, words.why];
             out += &fold(words.not_expressible, rows.len(), true, &table(words.not_expressible, &head, &rows));
+        }
+        if !imported.unknown.is_empty() {
+            let rows: Vec<Vec<String>> = imported
+                .unknown
+                .iter()
+                .map(|unknown| {
+                    let place = escape(&(words.from)(name(unknown.file), unknown.span.line));
+                    vec![place, code(&unknown.key), code(&unknown.value)]
+                })
+                .collect();
+            let head = [words.line, words.key, words.value];
+            out += &fold(words.unknown, rows.len(), true, &table(words.unknown, &head, &rows));
         }
         out
     }

@@ -187,3 +187,19 @@ fn a_snapshot_is_drawn_beside_a_plan_that_someone_has_entered() {
     reader.press("files", "Compare with the plan on the page");
     assert!(reader.html("files").contains("<svg"), "{}", reader.text("files"));
 }
+
+#[test]
+fn a_number_of_gpus_that_no_file_says_is_asked_for() {
+    let mut reader = Reader::open("v=1");
+    let yaml = "model_name_or_path: Qwen/Qwen3-8B\nstage: sft\nfinetuning_type: full\ntemplate: qwen3\ndeepspeed: examples/deepspeed/ds_z3_config.json\n";
+    reader.bring("train.yaml", yaml.into(), yaml.len() as u64, true);
+    let html = reader.html("files");
+    assert!(html.contains("data-set=\"files answer:num_gpus\"") && !html.contains("files use"), "{html}");
+    reader.act("files answer:num_gpus", "0");
+    assert!(!reader.html("files").contains("files use"), "no GPUs are no answer");
+    reader.act("files answer:num_gpus", "6");
+    assert!(!reader.html("files").contains("files answer"));
+    reader.press("files", "Use this plan");
+    let fragment = reader.fragment.clone().unwrap_or_default();
+    assert!(fragment.contains("num_gpus=6") && fragment.contains("zero_stage=3"), "{fragment}");
+}

@@ -13,7 +13,7 @@ use headroom_view::{Element, History, Node, el, escape};
 use crate::engine::{Step, Work};
 use crate::figures;
 use crate::page::Page;
-use crate::pieces::{button, change, copy_button, shown, table, verdict};
+use crate::pieces::{button, change, copy_button, shown, table, verdict_html};
 use crate::programs;
 use crate::replays::Replays;
 use crate::state::State;
@@ -228,7 +228,7 @@ fn html(texts: &'static Texts, difference: &Difference) -> String {
     };
     let counts =
         |name: &str, both: [u64; 2]| vec![name.to_owned(), count_text(both[0]), count_text(both[1]), String::new()];
-    let [first, second] = [0, 1].map(|i: usize| verdict(texts, difference.estimates[i].verdict.fit));
+    let [first, second] = [0, 1].map(|i: usize| verdict_html(texts, &difference.estimates[i]));
     let figures = [
         bytes(words.need, of(|estimate| estimate.peak.band.expected)),
         vec![words.verdict.to_owned(), first, second, String::new()],

@@ -282,7 +282,7 @@ fn touch(page: &Page, picture: &Picture, candidates: &[Candidate]) -> Element {
         let Some(candidate) = hit.id.parse().ok().and_then(|index: usize| candidates.get(index)) else { continue };
         let Some(estimate) = candidate.estimate() else { continue };
         let (name, need) = (candidate.full_name(texts), estimate.peak.band.expected);
-        let said = (texts.bar_description)(&name, &figures::glance(need), (texts.fit)(estimate.verdict.fit));
+        let said = (texts.bar_description)(&name, &figures::glance(need), texts.verdict_word(estimate));
         let plan = &candidate.alternative.plan;
         // Told apart by their places: a button stays while the picture changes, and with it the focus.
         let button = el("button")
@@ -325,7 +325,7 @@ fn row(page: &Page, candidate: &Candidate) -> Element {
     let (need, fit) = match &candidate.outcome {
         Ok(estimate) => {
             let need = figures::of_estimate(estimate, figures::glance(estimate.peak.band.expected));
-            (need, el("td").with(pieces::fit_word(texts, estimate.verdict.fit)))
+            (need, el("td").with(pieces::verdict_word(texts, estimate)))
         }
         Err(problems) => ("–".to_owned(), el("td").text(&why_not(texts, problems))),
     };

@@ -10,7 +10,7 @@ use headroom_view::{Element, Node, el};
 use crate::embedding;
 use crate::figures;
 use crate::page::Page;
-use crate::pieces::{button, class_of, copy_button, fit_icon};
+use crate::pieces::{button, class_of_estimate, copy_button, fit_icon, shown_fit};
 use crate::programs;
 use crate::tabs;
 
@@ -85,9 +85,8 @@ pub(crate) fn line(page: &Page) -> Option<Node> {
     let line = el("button").attr("type", "button").attr("data-do", "@show-result");
     let line = match page.outcome {
         Ok(estimate) => {
-            let fit = estimate.verdict.fit;
             let [used, total] = figures::glance_apart([estimate.peak.band.expected, estimate.gpu_bytes]);
-            line.with(el("strong").with(fit_icon(fit)).text((texts.fit)(fit)))
+            line.with(el("strong").with(fit_icon(shown_fit(estimate))).text(texts.verdict_word(estimate)))
                 .with(el("span").text(&figures::of_estimate(estimate, (texts.used_of)(&used, &total))))
         }
         Err(found) => match programs::coming(page, found) {
@@ -101,7 +100,7 @@ pub(crate) fn line(page: &Page) -> Option<Node> {
 
 /// The class for what the page knows now.
 fn state_class(page: &Page) -> &'static str {
-    page.outcome.as_ref().map_or("unknown", |estimate| class_of(estimate.verdict.fit))
+    page.outcome.as_ref().map_or("unknown", |estimate| class_of_estimate(estimate))
 }
 
 /// The word and the two figures that matter most.
@@ -116,7 +115,7 @@ fn headline(page: &Page, estimate: &Estimate) -> [Element; 2] {
         need = need.text(" ").with(el("small").text(texts.per_gpu));
     }
     [
-        el("p").class("verdict-word").with(fit_icon(verdict.fit)).text((texts.fit)(verdict.fit)),
+        el("p").class("verdict-word").with(fit_icon(shown_fit(estimate))).text(texts.verdict_word(estimate)),
         el("p")
             .class("verdict-figures")
             .with(need)

@@ -203,6 +203,7 @@ pub(super) const TEXTS: Texts = Texts {
     phase: terms::phase,
     term: terms::term,
     fit: terms::fit,
+    guessed_fit: terms::guessed_fit,
     note: notes::note,
     problem: problems::problem,
     segment: terms::segment,

@@ -1,7 +1,7 @@
 //! Notes beside an estimate, in Simplified Chinese.
 
 use headroom_core::job::ImageRule;
-use headroom_core::memory::Note;
+use headroom_core::memory::{Guess, GuessReason, Note};
 use headroom_core::units::bytes_text;
 
 use crate::assumed_keys;
@@ -84,6 +84,7 @@ pub(super) fn note(note: &Note) -> String {
                 bytes_text(*bytes)
             )
         }
+        Note::Guess(guess) => self::guess(*guess),
         Note::NotMeasured { what } => format!("由库代码推导得出，尚未与实测对照：{what}。"),
     }
 }
@@ -111,4 +112,13 @@ fn images(
         }
     };
     format!("{assumed}视觉塔把一张图像看作 {patches}，它在文本中占 {positions} 个 token。{rule}")
+}
+
+fn guess(guess: Guess) -> String {
+    let Guess { low_percent, high_percent, reason: GuessReason::StandIn { by, step } } = guess;
+    format!(
+        "尚未建模 {} 的训练步，这里按{}估算；实际需要约为估算值的 {low_percent}% 到 {high_percent}%，请当作推测。",
+        crate::launched_by(by),
+        super::choices::trainer(step).label
+    )
 }

@@ -127,6 +127,14 @@ pub(super) fn fit(fit: Fit) -> &'static str {
     }
 }
 
+pub(super) fn guessed_fit(fit: Fit) -> &'static str {
+    match fit {
+        Fit::Fits => "推测：大概放得下",
+        Fit::Tight => "推测：不确定能否放下",
+        Fit::DoesNotFit => "推测：大概放不下",
+    }
+}
+
 pub(super) fn segment(segment: Segment) -> &'static str {
     match segment {
         Segment::Consumer => "消费级",

@@ -250,6 +250,16 @@ pub(super) static FURTHER: FurtherFields = FurtherFields {
         "",
         "HSDP, accelerate's dp_replicate_size: each copy is sharded over num_gpus / copies GPUs; FSDP1's hybrid strategies make one per machine.",
     ),
+    launched_by: field(
+        "Launched by",
+        "",
+        "The tool that runs the step, where the trainer above only stands for it: every figure is a guess then.",
+    ),
+    num_nodes: field(
+        "Machines",
+        "",
+        "Each has as many GPUs; empty: machines of eight. They share their networks and host memory.",
+    ),
     host_memory_gib: field(
         "Memory of the hosts",
         "GiB",

@@ -1,7 +1,7 @@
 //! Notes beside an estimate, in English.
 
 use headroom_core::job::ImageRule;
-use headroom_core::memory::Note;
+use headroom_core::memory::{Guess, GuessReason, Note};
 use headroom_core::units::bytes_text;
 
 use crate::assumed_keys;
@@ -94,6 +94,7 @@ pub(super) fn note(note: &Note) -> String {
             "Only linear layers are quantised. Embeddings, head, norms and a mixture's stacked experts are not, and take {}: 4 bits never save three quarters of the weights.",
             bytes_text(*bytes)
         ),
+        Note::Guess(guess) => self::guess(*guess),
         Note::NotMeasured { what } => {
             format!("Derived from the library's code and not yet compared with a measurement: {what}.")
         }
@@ -124,4 +125,13 @@ fn images(
         ),
     };
     format!("{assumed}The vision tower sees an image as {patches}; it takes {positions} tokens of the text.{rule}")
+}
+
+fn guess(guess: Guess) -> String {
+    let Guess { low_percent, high_percent, reason: GuessReason::StandIn { by, step } } = guess;
+    format!(
+        "The step of {} is not modelled: these figures are those of {}. A run needs {low_percent} to {high_percent} % of them; take them as a guess.",
+        crate::launched_by(by),
+        super::choices::trainer(step).label
+    )
 }

@@ -127,6 +127,14 @@ pub(super) fn fit(fit: Fit) -> &'static str {
     }
 }
 
+pub(super) fn guessed_fit(fit: Fit) -> &'static str {
+    match fit {
+        Fit::Fits => "Guess: likely fits",
+        Fit::Tight => "Guess: may fit",
+        Fit::DoesNotFit => "Guess: likely does not fit",
+    }
+}
+
 pub(super) fn segment(segment: Segment) -> &'static str {
     match segment {
         Segment::Consumer => "Consumer",

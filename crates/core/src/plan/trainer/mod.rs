@@ -6,6 +6,7 @@
 mod defaults;
 pub(super) mod version;
 
+pub use defaults::{DefaultOf, changed_before};
 pub use version::Trainer;
 
 use super::{Plan, Problem, ProblemKind, Task, TrainerName};
@@ -130,7 +131,7 @@ pub(super) fn unmodelled(plan: &Plan) -> Option<Problem> {
     }
     let release = plan.trainer.release();
     let under = |value: &str| [value, " under ", name.name(), " ", &release.to_string()].concat();
-    let measured = |name: TrainerName| name == TrainerName::Custom || measured_tasks(name).contains(&plan.task);
+    let measured = |name: TrainerName| name.models(plan.task);
     if !measured(name) {
         // The trainers that it is measured with, for whom the task matters more.
         let others = TrainerName::ALL.iter().filter(|other| **other != name && measured(**other));
@@ -142,6 +143,13 @@ pub(super) fn unmodelled(plan: &Plan) -> Option<Problem> {
         return Some(Problem::new("activation_offloading", kind));
     }
     None
+}
+
+impl TrainerName {
+    /// Whether its step is modelled for `task`.
+    pub fn models(self, task: Task) -> bool {
+        self == Self::Custom || measured_tasks(self).contains(&task)
+    }
 }
 
 /// Tasks whose steps were run under PyTorch's allocator with this trainer. What trains nothing needs no trainer.

@@ -49,6 +49,12 @@ impl Trainer {
         Self { name, version: name.measured().last().map(Release::to_string) }
     }
 
+    /// The release whose defaults are taken: the plan's own, or the newest measured.
+    pub fn stated(&self) -> Release {
+        let given = self.version.as_deref().and_then(Release::parse);
+        given.or_else(|| self.name.measured().last().copied()).unwrap_or_default()
+    }
+
     /// The version that is estimated: the newest measured one that is not newer than the plan's, or the oldest measured.
     pub fn release(&self) -> Release {
         let measured = self.name.measured();

@@ -1,6 +1,6 @@
 //! Commands: which one trains, with what launcher, trainer and arguments.
 
-use headroom_core::plan::TrainerName;
+use headroom_core::plan::{LaunchedBy, Task, TrainerName};
 
 use super::super::draft::{Origin, Rank};
 use super::launch::{ACCELERATE_BARE, DEEPSPEED_BARE, PYTHON_BARE, Parts, TORCHRUN_BARE, parts};
@@ -8,9 +8,14 @@ use super::{Evidence, Gatherer, Launcher, Role, task};
 use crate::finding::{Finding, Kind as Found};
 use crate::syntax::{Command, Entry, Node, Value, Word, arguments};
 use crate::trainers::{
-    ACCELERATE, AXOLOTL, ENVIRONMENT, Fact, LAUNCHER, LLAMA_FACTORY, MS_SWIFT, OPENRLHF, SCRIPT, TRL, TRL_SCRIPT,
-    Table, VERL,
+    ACCELERATE, AXOLOTL, ENVIRONMENT, FLAG_EMBEDDING, Fact, LAUNCHER, LLAMA_FACTORY, MS_SWIFT, OPENRLHF, SCRIPT, TRL,
+    TRL_SCRIPT, Table, VERL,
 };
+
+/// What modules of OpenRLHF begin with.
+const OPENRLHF_MODULES: &str = "openrlhf.";
+/// And those of FlagEmbedding.
+const FLAG_MODULES: &str = "FlagEmbedding.";
 
 /// A command that may train.
 struct Candidate<'c> {
@@ -128,6 +133,14 @@ impl Gatherer<'_> {
             self.task(task, Evidence::Keys);
         }
         let table = table_of(trainer, &candidate);
+        if table.tool == OPENRLHF.tool {
+            self.found.launched_by = Some(LaunchedBy::OpenRlhf);
+        }
+        if table.tool == FLAG_EMBEDDING.tool {
+            self.found.launched_by = Some(LaunchedBy::FlagEmbedding);
+            let reranks = candidate.word.contains("reranker");
+            self.task(if reranks { Task::SequenceClassification } else { Task::Embedding }, Evidence::Named);
+        }
         let is_file = |text: &str| [".yaml", ".yml", ".json", ".toml"].iter().any(|ending| text.ends_with(ending));
         let configs =
             entries.iter().filter(|entry| matches!(entry.key.as_str(), "config" | "config_file" | "axolotl_config"));
@@ -328,9 +341,9 @@ fn named_trainer(path: &str) -> Option<TrainerName> {
         TrainerName::MsSwift
     } else if path.starts_with("trl.") || path.contains("trl/scripts/") || path.contains("trl/examples") {
         TrainerName::Trl
-    } else if path.starts_with("openrlhf.") {
-        // A loop of its own, read as a script.
-        TrainerName::Transformers
+    } else if path.starts_with(OPENRLHF_MODULES) || path.starts_with(FLAG_MODULES) {
+        // A loop of its own.
+        TrainerName::Custom
     } else if ["run_clm.py", "run_glue.py", "run_mlm.py", "run_classification.py", "run_summarization.py"]
         .iter()
         .any(|name| path.ends_with(name))
@@ -376,7 +389,8 @@ fn table_of(trainer: TrainerName, candidate: &Candidate<'_>) -> &'static Table {
         TrainerName::MsSwift => &MS_SWIFT,
         TrainerName::Axolotl => &AXOLOTL,
         TrainerName::Verl => &VERL,
-        _ if candidate.word.starts_with("openrlhf.") => &OPENRLHF,
+        _ if candidate.word.starts_with(OPENRLHF_MODULES) => &OPENRLHF,
+        _ if candidate.word.starts_with(FLAG_MODULES) => &FLAG_EMBEDDING,
         _ => &SCRIPT,
     }
 }

@@ -14,7 +14,7 @@ pub(super) use trees::{json, placed};
 
 use std::collections::BTreeMap;
 
-use headroom_core::plan::{Task, TrainerName};
+use headroom_core::plan::{LaunchedBy, Task, TrainerName};
 use serde_json::Value as Json;
 
 use super::File;
@@ -35,6 +35,8 @@ pub(super) struct Gathered {
     pub(super) draft: Draft,
     /// The trainer, with how sure it is.
     pub(super) trainer: Option<(TrainerName, Evidence)>,
+    /// What launches the run, where its name is none of a plan's trainers.
+    pub(super) launched_by: Option<LaunchedBy>,
     /// The task that a class or a command names.
     pub(super) task: Option<(Task, Evidence)>,
     /// Versions of packages, as stated.
@@ -132,6 +134,7 @@ pub(super) fn gather(files: &[File]) -> Gathered {
             notebooks,
             draft: Draft::default(),
             trainer: None,
+            launched_by: None,
             task: None,
             versions: BTreeMap::new(),
             model_config: None,

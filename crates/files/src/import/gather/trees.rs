@@ -1,6 +1,6 @@
 //! Files of keys and values.
 
-use headroom_core::plan::TrainerName;
+use headroom_core::plan::{LaunchedBy, TrainerName};
 use serde_json::{Map, Value as Json};
 
 use super::super::draft::{Origin, Rank};
@@ -9,8 +9,8 @@ use super::{Evidence, Gatherer, Role, commands, containers};
 use crate::finding::{Finding, Kind as Found};
 use crate::syntax::{Command, Node, Span, Value};
 use crate::trainers::{
-    ACCELERATE, AXOLOTL, BITSANDBYTES, Fact, LLAMA_FACTORY, LLAMA_FACTORY_V1, MS_SWIFT, PEFT, SCRIPT, TORCHTUNE, TRL,
-    Table, VERL,
+    ACCELERATE, AXOLOTL, BITSANDBYTES, Fact, LLAMA_FACTORY, LLAMA_FACTORY_V1, MS_SWIFT, NEMO_AUTOMODEL, PEFT, SCRIPT,
+    TORCHTUNE, TRL, Table, UNSLOTH_STUDIO, VERL,
 };
 
 impl Gatherer<'_> {
@@ -37,6 +37,16 @@ impl Gatherer<'_> {
             Kind::Verl => {
                 let flat = Node { value: Value::Map(flattened(node)), span: node.span };
                 self.settings(place, &flat, &VERL, Some(TrainerName::Verl));
+            }
+            Kind::UnslothStudio => self.settings(place, node, &UNSLOTH_STUDIO, Some(TrainerName::Unsloth)),
+            Kind::NemoAutomodel => {
+                self.found.launched_by = Some(LaunchedBy::NemoAutomodel);
+                let at = (place, node.span);
+                self.implied(Fact::Fsdp, Value::Text("fsdp2".to_owned()), "distributed", at, Rank::Artifact);
+                if node.get("packed_sequence").is_some_and(|packed| !packed.entries().is_empty()) {
+                    self.implied(Fact::Packing, Value::Flag(true), "packed_sequence", at, Rank::Artifact);
+                }
+                self.settings(place, node, &NEMO_AUTOMODEL, Some(TrainerName::Custom));
             }
             Kind::Torchtune => self.settings(place, node, &TORCHTUNE, Some(TrainerName::Torchtune)),
             Kind::Accelerate => {

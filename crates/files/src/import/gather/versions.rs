@@ -22,32 +22,56 @@ const PACKAGES: [&str; 15] = [
     "mamba-ssm",
 ];
 
-impl Gatherer<'_> {
-    /// Takes `package==version` of requirements and of lines that install.
-    pub(super) fn stated_versions(&mut self, text: &str, kind: Kind) {
-        for line in text.lines() {
-            let line = line.trim().trim_start_matches(['!', '%', '"', '\'', '-', ' ']);
-            let installs = line.contains("pip install") || line.contains("pip3 install") || line.contains("uv add");
-            let listed = kind == Kind::Requirements
-                || (line.contains("==") && line.trim_end_matches([',', '"', '\'']).split_whitespace().count() == 1);
-            if !installs && !listed {
-                continue;
-            }
-            for word in line.split([' ', ',', '"', '\'', ';']) {
-                self.requirement(word);
-            }
-        }
-    }
+/// What parts the words of a line that names packages.
+const BETWEEN: [char; 12] = [' ', '\t', ',', '"', '\'', ';', '(', ')', '#', '`', '<', '!'];
 
-    fn requirement(&mut self, word: &str) {
-        let Some((name, version)) = word.split_once("==") else { return };
-        let name = name.split('[').next().unwrap_or(name).to_ascii_lowercase().replace('_', "-");
-        let is_version = version.starts_with(|first: char| first.is_ascii_digit());
-        if is_version && PACKAGES.contains(&name.as_str()) {
-            // What follows is no part of it: `+cu121`, `.*`, a `\\n` of a text within a program.
-            let end = version.find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '.'));
-            let version = end.map_or(version, |end| &version[..end]).trim_end_matches('.');
-            self.found.versions.insert(name, version.to_owned());
+impl Gatherer<'_> {
+    /// Takes `package==version` of requirements, of lines that install, of a project's dependencies and of comments. A comment counts
+    /// where nothing else says it.
+    pub(super) fn stated_versions(&mut self, text: &str, kind: Kind) {
+        let is_comment = |line: &&str| line.trim_start().starts_with('#') && !line.contains("pip install");
+        for line in text.lines().filter(|line| !is_comment(line)) {
+            for (name, version) in stated(line, kind) {
+                self.found.versions.insert(name, version);
+            }
+        }
+        for line in text.lines().filter(is_comment) {
+            for (name, version) in stated(line, kind) {
+                self.found.versions.entry(name).or_insert(version);
+            }
         }
     }
+}
+
+/// The packages that a line states a version of.
+fn stated(line: &str, kind: Kind) -> Vec<(String, String)> {
+    let mut found: Vec<_> = line.split(BETWEEN).filter_map(|word| requirement(word, &["==", "~="])).collect();
+    let item = line.trim().trim_start_matches("- ").trim();
+    if found.is_empty() && line.trim().starts_with("- ") && !item.contains(' ') {
+        // conda's `- trl=0.17.0`.
+        found.extend(requirement(item, &["="]));
+    }
+    if found.is_empty()
+        && kind == Kind::Requirements
+        && let Some((name, version)) = line.split_once('=')
+    {
+        // Poetry's `trl = "^0.17.0"`.
+        let version = version.trim().trim_matches(['"', '\'']).trim_start_matches(['^', '~', '=']);
+        found.extend(requirement(&[name.trim(), "==", version].concat(), &["=="]));
+    }
+    found
+}
+
+fn requirement(word: &str, signs: &[&str]) -> Option<(String, String)> {
+    let (name, version) = signs.iter().find_map(|sign| word.split_once(sign))?;
+    let name = name.trim_start_matches(['-', '!', '[']);
+    let name = name.split('[').next().unwrap_or(name).to_ascii_lowercase().replace('_', "-");
+    let is_version = version.starts_with(|first: char| first.is_ascii_digit());
+    if !is_version || !PACKAGES.contains(&name.as_str()) {
+        return None;
+    }
+    // What follows is no part of it: `+cu121`, `.*`, a `\\n` of a text within a program.
+    let end = version.find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '.'));
+    let version = end.map_or(version, |end| &version[..end]).trim_end_matches('.');
+    Some((name, version.to_owned()))
 }

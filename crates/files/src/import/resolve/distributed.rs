@@ -1,12 +1,13 @@
 //! Data parallelism and sharding.
 
-use headroom_core::plan::TrainerName;
+use headroom_core::plan::{LaunchedBy, TrainerName};
 use serde_json::Value as Json;
 
 use super::super::convert;
 use super::super::draft::Statement;
 use super::Resolver;
 use super::identity::before;
+use crate::finding::{Finding, Kind};
 use crate::syntax::Value;
 use crate::trainers::Fact;
 
@@ -21,6 +22,7 @@ impl Resolver {
         if let Some((gpus, statement)) = &count {
             self.set("num_gpus", *gpus, statement);
         }
+        self.nodes();
         self.flag(Fact::MultiGpu);
         let deepspeed = self.deepspeed(&word, kind.as_ref());
         let fsdp = !deepspeed && self.fsdp(&word, kind.as_ref());
@@ -32,7 +34,32 @@ impl Resolver {
                 _ => {}
             }
         }
+        self.ask_for_gpus();
         self.placement();
+    }
+
+    /// Machines, where they can be those of the plan's GPUs.
+    fn nodes(&mut self) {
+        let machines = self.machines();
+        let Some((_, statement)) = self.text(Fact::Machines) else { return };
+        let shares = |gpus: u64| gpus.is_multiple_of(machines);
+        if self.fields.get("num_gpus").and_then(Json::as_u64).is_none_or(shares) {
+            self.set("num_nodes", machines, &statement);
+        }
+    }
+
+    /// What one GPU holds of a sharded plan hangs on how many there are: no number stands for one that no file says.
+    fn ask_for_gpus(&mut self) {
+        let shards = match self.text_of("distributed.framework") {
+            Some("fsdp1" | "fsdp2") => self.text_of("distributed.sharding_strategy") != Some("no_shard"),
+            Some("deepspeed") => self.fields.get("zero_stage").and_then(Json::as_u64).is_some_and(|stage| stage > 0),
+            _ => false,
+        };
+        if shards && !self.is_set("num_gpus") {
+            self.missing.push("num_gpus");
+            self.findings.retain(|finding| finding.kind != Kind::GpusUnknown);
+            self.findings.push(Finding::nowhere(Kind::GpusMissing));
+        }
     }
 
     /// Whether DeepSpeed shards, and how.
@@ -44,7 +71,8 @@ impl Resolver {
         // A script that takes a stage of its own makes DeepSpeed's configuration by it (openrlhf/utils/deepspeed).
         let by_script =
             stage.as_ref().is_some_and(|(_, statement)| matches!(statement.tool, "transformers" | "openrlhf"));
-        if !(named || used || chosen || by_script) {
+        let openrlhf = self.launched_by == Some(LaunchedBy::OpenRlhf);
+        if !(named || used || chosen || by_script || openrlhf) {
             return false;
         }
         if let Some(statement) = self.take(Fact::Deepspeed) {
@@ -58,6 +86,8 @@ impl Resolver {
             Some((stage, statement)) => self.set("zero_stage", stage, &statement),
             // accelerate utils/dataclasses.py `DeepSpeedPlugin.zero_stage`.
             None if chosen && !named => self.default("zero_stage", 2),
+            // openrlhf/cli/train_*.py `--zero_stage`.
+            None if openrlhf => self.default("zero_stage", 2),
             None => {}
         }
         for (fact, field) in [(Fact::OptimizerDevice, "offload_optimizer"), (Fact::ParamDevice, "offload_param")] {

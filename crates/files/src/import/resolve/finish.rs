@@ -1,11 +1,11 @@
 //! Fields that one key sets, what was not understood, and the plan.
 
-use headroom_core::plan::{Plan, Task, field};
+use headroom_core::plan::{LaunchedBy, Plan, Task, field};
 use serde_json::{Map, Value as Json};
 
 use super::super::convert;
 use super::super::draft::{Statement, strongest};
-use super::super::{Import, NotExpressible};
+use super::super::{Import, NotExpressible, Unknown};
 use super::Resolver;
 use crate::finding::{Finding, Kind};
 use crate::trainers::{As, Fact, Topic};
@@ -14,9 +14,12 @@ impl Resolver {
     pub(super) fn finish(mut self) -> Import {
         self.direct_fields();
         self.left_over();
+        self.removed_keys();
+        self.release_taken();
         let plan = self.plan();
         let version = self.gathered.versions.get(self.named.name()).cloned();
         let version = version.or_else(|| (self.named == self.trainer).then(|| plan.trainer.version.clone()).flatten());
+        let name = self.launched_by.map_or(self.named.name(), LaunchedBy::name);
         self.values_as_planned(&plan);
         let bears = std::mem::take(&mut self.gathered.draft.bears);
         for (statement, topic) in &bears {
@@ -29,12 +32,14 @@ impl Resolver {
         findings.sort_by_key(|finding| (std::cmp::Reverse(finding.kind.severity()), finding.file, finding.span.start));
         Import {
             plan,
-            trainer: (self.named.name().to_owned(), version),
+            missing: self.missing,
+            trainer: (name.to_owned(), version),
             kinds: self.gathered.kinds,
             notebooks: self.gathered.notebooks,
             understood: self.understood,
             not_expressible: self.not_expressible,
             ignored: self.ignored + self.gathered.draft.ignored,
+            unknown: unknown(&self.gathered.draft.unknown),
             findings,
             said: self.gathered.draft,
             loads: self.gathered.loads,
@@ -63,7 +68,7 @@ impl Resolver {
     }
 
     /// Whether a field means anything in this task and method.
-    fn applies(&self, field: &str) -> bool {
+    pub(super) fn applies(&self, field: &str) -> bool {
         let method = self.text_of("method").unwrap_or("full");
         let section = field.split('.').next().unwrap_or(field);
         match section {
@@ -130,7 +135,7 @@ impl Resolver {
         }
         loop {
             match Plan::from_value(&nested(&fields)) {
-                Ok(plan) => return plan,
+                Ok(plan) => return Plan { trainer: self.runs.clone(), ..plan },
                 Err(problems) => {
                     let before = fields.len();
                     for problem in problems {
@@ -190,6 +195,18 @@ impl Resolver {
             }
         }
     }
+}
+
+/// Keys that nothing here knows, each once, in the order of the files.
+fn unknown(statements: &[Statement]) -> Vec<Unknown> {
+    let listed = |Statement { file, span, key, node, .. }: &Statement| {
+        let value = super::shown(node);
+        Unknown { file: *file, span: *span, key: key.clone(), value }
+    };
+    let mut all: Vec<Unknown> = statements.iter().map(listed).collect();
+    all.sort_by_key(|unknown| (unknown.file, unknown.span.start));
+    all.dedup();
+    all
 }
 
 /// Dotted names as nested objects, with a model.

@@ -4,6 +4,7 @@ use headroom_core::model::{self, CatalogueModel};
 use headroom_core::plan::TrainerName;
 use serde_json::json;
 
+use super::super::draft::Statement;
 use super::Resolver;
 use crate::trainers::Fact;
 
@@ -22,6 +23,15 @@ impl Resolver {
             [(Fact::FreezesTower, TOWER), (Fact::FreezesProjector, PROJECTOR), (Fact::FreezesLanguage, LANGUAGE)];
         let mut frozen = Vec::new();
         let mut said = Vec::new();
+        // qwen-vl-finetune/qwenvl/train/argument.py: each is False unless said.
+        let trained =
+            [(Fact::TrainsTower, TOWER), (Fact::TrainsProjector, PROJECTOR), (Fact::TrainsLanguage, LANGUAGE)]
+                .map(|(fact, part)| (self.flag(fact), part));
+        if trained.iter().any(|(flag, _)| flag.is_some()) {
+            let stays = |flag: &Option<(bool, Statement)>| !matches!(flag, Some((true, _)));
+            frozen.extend(trained.iter().filter(|(flag, _)| stays(flag)).map(|(_, part)| *part));
+            said.extend(trained.into_iter().filter_map(|(flag, _)| flag).map(|(_, statement)| statement));
+        }
         for (fact, part) in switches {
             let flag = self.flag(fact);
             if flag.as_ref().map_or_else(|| self.freezes_by_default(part), |(freezes, _)| *freezes) {

@@ -1,7 +1,7 @@
 //! Which trainer, in which version, does what with which model.
 
 use headroom_core::model;
-use headroom_core::plan::{Release, Task, Trainer, TrainerName};
+use headroom_core::plan::{LaunchedBy, Release, Task, Trainer, TrainerName};
 use serde_json::Value as Json;
 
 use super::super::draft::Statement;
@@ -19,31 +19,28 @@ impl Resolver {
         if alone {
             self.named = TrainerName::Transformers;
         }
-        if self.flag(Fact::Unsloth).is_some_and(|(on, _)| on) {
-            self.patched(TrainerName::Unsloth);
-        }
-        self.trainer = match self.named {
-            TrainerName::Unsloth => TrainerName::Trl,
-            TrainerName::Verl | TrainerName::Torchtune => TrainerName::Custom,
-            name => name,
-        };
-        if self.trainer != self.named {
-            self.patched(self.named);
-        }
-        self.version();
         self.task();
+        self.stand_in();
+        self.version();
         self.model();
     }
 
-    /// The step of `by` is not modelled.
-    fn patched(&mut self, by: TrainerName) {
-        let nearest = match self.named {
-            TrainerName::Unsloth => "trl",
-            TrainerName::Verl | TrainerName::Torchtune => "custom",
-            name => name.name(),
+    /// Who stands for a trainer whose step is not modelled for the task; the plan keeps the name of the one that runs.
+    fn stand_in(&mut self) {
+        let patched = self.flag(Fact::Unsloth).is_some_and(|(on, _)| on).then_some(LaunchedBy::Unsloth);
+        let own = || LaunchedBy::of(self.named).filter(|_| !self.named.models(self.task));
+        self.launched_by = self.gathered.launched_by.or(patched).or_else(own);
+        self.trainer = match self.launched_by {
+            // What patches a trainer runs that one's loop.
+            Some(LaunchedBy::Unsloth) if self.named.models(self.task) => self.named,
+            Some(by) => by.nearest(self.task),
+            None => self.named,
         };
-        let kind = Kind::TrainerNotModelled { trainer: by.name(), nearest };
-        self.findings.push(Finding::nowhere(kind));
+        if let Some(by) = self.launched_by {
+            self.fields.insert("launched_by", Json::from(by.name()));
+            let kind = Kind::TrainerNotModelled { by, task: self.task, nearest: self.trainer };
+            self.findings.push(Finding::nowhere(kind));
+        }
     }
 
     fn version(&mut self) {
@@ -67,8 +64,12 @@ impl Resolver {
             None => Trainer::newest(self.trainer),
         };
         self.release = trainer.release();
-        self.fields.insert("trainer.name", Json::from(self.trainer.name()));
-        if let Some(version) = trainer.version {
+        self.runs = trainer;
+        // What the files do not say is what their own trainer takes, where its defaults are known.
+        let own = self.trainer != self.named && self.named.is_modelled();
+        let defaults = if own { Trainer::newest(self.named) } else { self.runs.clone() };
+        self.fields.insert("trainer.name", Json::from(defaults.name.name()));
+        if let Some(version) = defaults.version {
             self.fields.insert("trainer.version", Json::from(version));
         }
     }
@@ -167,6 +168,7 @@ impl Resolver {
             return;
         }
         let Some((name, statement)) = stated.filter(|(name, _)| !name.is_empty()) else {
+            self.missing.push("model");
             self.findings.push(Finding::nowhere(Kind::NoModel));
             return;
         };

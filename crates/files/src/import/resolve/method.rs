@@ -1,6 +1,6 @@
 //! Which weights train, and how the base is held.
 
-use headroom_core::plan::TrainerName;
+use headroom_core::plan::{LaunchedBy, TrainerName};
 use serde_json::Value as Json;
 
 use super::super::convert;
@@ -88,12 +88,15 @@ impl Resolver {
                 }
             };
         }
+        if let Some((_, statement)) = self.text(Fact::PeftClass) {
+            return Some(Some(statement));
+        }
         if let Some((uses, statement)) = self.flag(Fact::UsesAdapters) {
             return uses.then_some(Some(statement));
         }
         // hparams/finetuning_args.py `finetuning_type`, arguments/base_args/base_args.py `tuner_type`: "lora".
         let by_default = matches!(self.named, TrainerName::LlamaFactory | TrainerName::MsSwift);
-        let by_rank = self.named == TrainerName::Verl && self.verl_rank();
+        let by_rank = (self.is_verl() || self.launched_by == Some(LaunchedBy::OpenRlhf)) && self.has_rank();
         // A script's own `--bits 4 --lora_r 64`: a quantised base trains through adapters alone.
         let bits = self.gathered.draft.fact(Fact::Bits).and_then(|bits| convert::whole(&bits.node));
         let by_bits = matches!(bits, Some(4 | 8)) && self.says_itself("lora.r");
@@ -102,8 +105,8 @@ impl Resolver {
         (by_default || by_rank || by_bits || by_script).then_some(None)
     }
 
-    /// verl trains adapters where `lora_rank` is above 0.
-    fn verl_rank(&self) -> bool {
+    /// verl and OpenRLHF train adapters where `lora_rank` is above 0.
+    fn has_rank(&self) -> bool {
         let ranks = self.gathered.draft.sets.get("lora.r");
         ranks.is_some_and(|ranks| ranks.iter().any(|(rank, _)| convert::whole(&rank.node).is_some_and(|rank| rank > 0)))
     }

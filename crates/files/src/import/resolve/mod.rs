@@ -8,6 +8,7 @@ mod identity;
 mod method;
 mod precision;
 mod processes;
+mod releases;
 mod rollout;
 mod sections;
 mod targets;
@@ -16,7 +17,7 @@ mod verl;
 
 use std::collections::BTreeMap;
 
-use headroom_core::plan::{Release, Task, TrainerName};
+use headroom_core::plan::{LaunchedBy, Release, Task, Trainer, TrainerName};
 use serde_json::Value as Json;
 
 use super::convert::{self, Unread, convert};
@@ -35,8 +36,11 @@ pub(super) fn resolve(gathered: Gathered) -> Import {
         understood: Vec::new(),
         not_expressible: Vec::new(),
         findings: Vec::new(),
+        missing: Vec::new(),
         trainer: TrainerName::Custom,
         named: TrainerName::Custom,
+        runs: Trainer { name: TrainerName::Custom, version: None },
+        launched_by: None,
         release: Release::default(),
         task: Task::Sft,
         ignored: 0,
@@ -62,10 +66,16 @@ struct Resolver {
     understood: Vec<Understood>,
     not_expressible: Vec<NotExpressible>,
     findings: Vec<Finding>,
+    /// Fields that no file says and that no default may stand for.
+    missing: Vec<&'static str>,
     /// The trainer of the plan.
     trainer: TrainerName,
     /// The trainer that the files name.
     named: TrainerName,
+    /// The trainer of the plan, with its version.
+    runs: Trainer,
+    /// What launches the run where `trainer` only stands for it.
+    launched_by: Option<LaunchedBy>,
     release: Release,
     task: Task,
     ignored: usize,

@@ -1,6 +1,6 @@
 //! Number formats of weights and of autocast.
 
-use headroom_core::plan::TrainerName;
+use headroom_core::plan::{LaunchedBy, TrainerName};
 use serde_json::Value as Json;
 
 use super::super::convert;
@@ -11,10 +11,29 @@ use crate::trainers::{Fact, Topic};
 
 impl Resolver {
     pub(super) fn precision(&mut self) {
+        if self.launched_by == Some(LaunchedBy::OpenRlhf) {
+            return self.openrlhf_precision();
+        }
         self.autocast();
         self.weights();
         if let Some((true, statement)) = self.flag(Fact::Fp8) {
             self.cannot_say(&statement, Topic::Fp8);
+        }
+    }
+
+    /// openrlhf/utils/deepspeed/deepspeed.py: weights are loaded in what trains, and DeepSpeed's engine keeps fp32 copies.
+    fn openrlhf_precision(&mut self) {
+        let switch = self.switch(Fact::Bf16);
+        let named = self.text(Fact::Precision).or_else(|| self.text(Fact::Dtype));
+        let fp16 = named.as_ref().is_some_and(|(name, _)| matches!(name.as_str(), "fp16" | "float16"));
+        let (dtype, autocast) = if fp16 { ("float16", "fp16") } else { ("bfloat16", "no") };
+        self.default("torch_dtype", dtype);
+        self.default("mixed_precision", autocast);
+        if !fp16 {
+            self.default("distributed.bf16.enabled", true);
+        }
+        for (_, statement) in switch.map(|(on, said)| (on.to_string(), said)).into_iter().chain(named) {
+            self.note("torch_dtype", Json::from(dtype), &statement);
         }
     }
 

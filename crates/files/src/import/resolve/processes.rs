@@ -22,6 +22,7 @@ impl Resolver {
         }
         let total = self.whole(Fact::Processes);
         let ids = self.gpu_ids();
+        let tasks = self.whole(Fact::Tasks);
         if let Some((total, statement)) = total {
             return Some((total.max(1), statement));
         }
@@ -41,6 +42,9 @@ impl Resolver {
             }
             Some(Launcher::Torchrun) => None,
             Some(Launcher::Swift | Launcher::Python) | None => {
+                if let Some(found @ (2.., _)) = tasks {
+                    return Some(found);
+                }
                 self.one_process(visible);
                 None
             }

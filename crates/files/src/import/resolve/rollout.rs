@@ -1,6 +1,6 @@
 //! Generation, references and models beside the policy.
 
-use headroom_core::plan::{Task, TrainerName};
+use headroom_core::plan::{LaunchedBy, Task, TrainerName};
 use serde_json::{Value as Json, json};
 
 use super::Resolver;
@@ -16,9 +16,56 @@ impl Resolver {
             }
             self.verl_batches();
         }
+        if self.launched_by == Some(LaunchedBy::OpenRlhf) {
+            self.openrlhf();
+        }
+        if self.named == TrainerName::MsSwift && self.is_reinforcement() {
+            // swift/rlhf_trainers/arguments.py `GRPOArgumentsMixin`, rlhf_args.py, `VllmArguments`.
+            for (field, value) in [
+                ("rollout.num_generations", json!(8)),
+                ("rollout.max_completion_length", json!(512)),
+                ("rollout.vllm_gpu_memory_utilization", json!(0.9)),
+            ] {
+                if !self.says_itself(field) {
+                    self.default(field, value);
+                }
+            }
+        }
         self.reference();
         self.companions();
         self.prompts();
+    }
+
+    /// openrlhf/cli/train_ppo_ray.py: every model is a process of its own, on GPUs of its own unless it is told to share them, and
+    /// answers come from vLLM.
+    fn openrlhf(&mut self) {
+        let shares = [Fact::ColocatesAll, Fact::ColocatesReference].map(|fact| self.flag(fact));
+        let engines = self.whole(Fact::Engines);
+        let reference = self.whole(Fact::ReferenceGpus);
+        if !self.is_reinforcement() {
+            return;
+        }
+        // openrlhf/trainer/ppo_utils/experience_maker.py computes the log-probabilities of the policy that answered.
+        self.default("old_logprobs_pass", true);
+        let all = matches!(&shares[0], Some((true, _)));
+        let with_reference = shares.iter().any(|told| matches!(told, Some((true, _))));
+        let mode = if all { "colocate" } else { "server" };
+        match &engines {
+            Some((1.., statement)) => {
+                self.set("rollout.engine", "vllm", statement);
+                self.set("rollout.vllm_mode", mode, statement);
+            }
+            _ => {
+                self.default("rollout.engine", "vllm");
+                self.default("rollout.vllm_mode", mode);
+            }
+        }
+        if let (false, Some((1.., statement))) = (with_reference, &reference) {
+            self.set("reference.kind", "none", statement);
+        }
+        for (_, statement) in shares.into_iter().flatten().filter(|(on, _)| *on) {
+            self.note("rollout.vllm_mode", Json::from(mode), &statement);
+        }
     }
 
     fn engine(&mut self) {

@@ -1,7 +1,7 @@
 //! Which modules get adapters: names, patterns, and peft's own choice where nothing is said.
 
 use headroom_core::model::{self, Model, Reading};
-use headroom_core::plan::TrainerName;
+use headroom_core::plan::{LaunchedBy, TrainerName};
 use serde_json::Value as Json;
 
 use super::super::convert;
@@ -46,7 +46,8 @@ impl Resolver {
             }
         }
         if !self.is_set("lora.target_modules") {
-            let all = matches!(self.named, TrainerName::LlamaFactory | TrainerName::MsSwift | TrainerName::Verl);
+            let all = matches!(self.named, TrainerName::LlamaFactory | TrainerName::MsSwift | TrainerName::Verl)
+                || self.launched_by == Some(LaunchedBy::OpenRlhf);
             let unsloth = self.named == TrainerName::Unsloth;
             if all {
                 self.default("lora.target_modules", "all-linear");

@@ -1,7 +1,7 @@
 //! Lengths, recomputation, the optimizer, the loss, the allocator.
 
 use headroom_core::model::ModelKind;
-use headroom_core::plan::{LossType, Task, TrainerName};
+use headroom_core::plan::{LaunchedBy, LossType, Task, TrainerName};
 use serde_json::Value as Json;
 
 use super::super::convert;
@@ -14,6 +14,9 @@ use crate::trainers::{Fact, Topic};
 
 impl Resolver {
     pub(super) fn training(&mut self) {
+        if self.launched_by == Some(LaunchedBy::FlagEmbedding) {
+            self.flag_embedding();
+        }
         if self.is_verl() {
             if !self.says_itself("padding_free") {
                 // verl/trainer/config/model/hf_model.yaml and sft_trainer.yaml `use_remove_padding`.
@@ -31,6 +34,31 @@ impl Resolver {
         self.liger();
         self.allocator();
         self.batch();
+    }
+
+    /// FlagEmbedding/abc/finetune/embedder/AbsArguments.py: fp32 weights, of each query eight passages of which one is right.
+    fn flag_embedding(&mut self) {
+        let passages = self.whole(Fact::Passages);
+        let pooling = self.text(Fact::PoolingMethod);
+        self.default("torch_dtype", "float32");
+        self.default("padded_batch", true);
+        if self.task != Task::Embedding {
+            return;
+        }
+        match passages {
+            Some((passages, statement)) => self.set("embedding.num_negatives", passages.saturating_sub(1), &statement),
+            None => self.default("embedding.num_negatives", 7),
+        }
+        match pooling {
+            Some((name, statement)) => {
+                let name = name.split('_').next().unwrap_or("").to_owned();
+                self.set("pooling", name, &statement);
+            }
+            None => self.default("pooling", "cls"),
+        }
+        if !self.gathered.draft.facts.contains_key(&Fact::Length) {
+            self.default("max_length", 128);
+        }
     }
 
     fn length(&mut self) {
@@ -268,7 +296,7 @@ impl Resolver {
                 self.fields.get("num_gpus").and_then(Json::as_u64).unwrap_or(1)
             }
             // openrlhf/utils/deepspeed/deepspeed.py `accumulated_gradient`.
-            "openrlhf" => self.fields.get("num_gpus").and_then(Json::as_u64).unwrap_or(1),
+            "openrlhf" | "nemo_automodel" => self.fields.get("num_gpus").and_then(Json::as_u64).unwrap_or(1),
             _ => return,
         };
         if one > 0 && gpus > 0 && !self.is_set(STEPS) && !self.says_itself(STEPS) {

@@ -23,11 +23,12 @@ const NOTATION: &str = "shell";
 pub fn read(text: &str) -> Result<Vec<Command>, Fault> {
     short_enough(text)?;
     let source = Source::new(text);
+    let variables = slurm::variables(&source);
     let mut reader = Reader {
-        variables: slurm::variables(&source),
+        exported: slurm::exported(&variables),
+        variables,
         source,
         at: 0,
-        exported: Vec::new(),
         commands: Vec::new(),
         words: 0,
         depth: 0,

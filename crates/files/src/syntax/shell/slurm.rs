@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::command::Word;
-use super::super::node::Span;
+use super::super::node::{Entry, Span};
 use super::super::source::Source;
 
 /// Options, and the variables that say what they ask for (`man sbatch`, output environment variables).
@@ -42,6 +42,15 @@ pub(super) fn variables(source: &Source<'_>) -> BTreeMap<String, Vec<Word>> {
         }
     }
     found
+}
+
+/// Those that programs of the job find in their environment and that say how many of them run.
+pub(super) fn exported(variables: &BTreeMap<String, Vec<Word>>) -> Vec<Entry> {
+    let entry = |name: &&str| {
+        let word = variables.get(*name)?.first()?;
+        Some(Entry { key: (*name).to_owned(), span: word.span, node: word.node() })
+    };
+    ["SLURM_NNODES", "SLURM_NTASKS"].iter().filter_map(entry).collect()
 }
 
 /// What stands behind `#SBATCH`, without its comment.

@@ -1,12 +1,14 @@
 //! What each trainer takes where the user says nothing, at each version: a file a trainer.
 //!
-//! Each line names the file of the library that sets the default.
+//! Each line names the file of the library that sets the default; what changed between releases stands in `rows`.
 
 mod axolotl;
 mod llamafactory;
 mod ms_swift;
+mod rows;
 mod transformers;
-mod trl;
+
+pub use rows::{DefaultOf, changed_before};
 
 use super::super::{Plan, TrainerName};
 
@@ -14,12 +16,12 @@ use super::super::{Plan, TrainerName};
 pub(super) fn apply(plan: &mut Plan) {
     match plan.trainer.name {
         TrainerName::Custom | TrainerName::Unsloth | TrainerName::Verl | TrainerName::Torchtune => {}
-        TrainerName::Transformers => transformers::apply(plan),
-        TrainerName::Trl => trl::apply(plan),
+        TrainerName::Transformers | TrainerName::Trl => transformers::apply(plan),
         TrainerName::LlamaFactory => llamafactory::apply(plan),
         TrainerName::MsSwift => ms_swift::apply(plan),
         TrainerName::Axolotl => axolotl::apply(plan),
     }
+    rows::apply(plan);
 }
 
 /// Puts the defaults that follow from other fields, those given included, into every field that is not `given`.

@@ -1,0 +1,296 @@
+//! What people post comes in as they mean it: trainers that are not modelled, keys that are not known, several machines.
+
+#![allow(clippy::unwrap_used)]
+
+use headroom_core::job::Job;
+use headroom_core::memory::estimate;
+use headroom_core::plan::{LaunchedBy, Offload, Plan, RolloutEngine, TrainerName};
+use headroom_files::finding::Language;
+use headroom_files::import::{File, Import, import};
+
+fn read(files: &[(&str, &str)]) -> Import {
+    let files: Vec<File> =
+        files.iter().map(|(name, text)| File { name: (*name).to_owned(), text: (*text).to_owned() }).collect();
+    import(&files)
+}
+
+/// The plan of a file that says all of it, which can be estimated.
+fn estimated(name: &str, text: &str) -> Plan {
+    let imported = read(&[(name, text)]);
+    assert!(imported.missing.is_empty(), "{name}: {:?}", imported.missing);
+    let job = Job::resolve(&imported.plan).unwrap();
+    let guess = estimate(&job).guess.is_some();
+    assert_eq!(guess, imported.plan.launched_by.is_some(), "{name}");
+    // What is printed is the same plan.
+    assert_eq!(Plan::from_json(&imported.plan_json()).unwrap(), imported.plan, "{name}");
+    imported.plan
+}
+
+const VERL: &str = "python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo data.train_batch_size=512 data.max_prompt_length=256 \
+    data.max_response_length=512 actor_rollout_ref.model.path=Qwen/Qwen2.5-1.5B actor_rollout_ref.actor.ppo_mini_batch_size=128 \
+    actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=24 actor_rollout_ref.rollout.name=vllm actor_rollout_ref.rollout.n=7 \
+    actor_rollout_ref.rollout.tensor_model_parallel_size=1 trainer.n_gpus_per_node=4 trainer.nnodes=2\n";
+const OPENRLHF: &str = "python3 -m openrlhf.cli.train_ppo_ray --actor_num_nodes 1 --actor_num_gpus_per_node 2 --ref_num_nodes 1 \
+    --ref_num_gpus_per_node 2 --vllm_num_engines 2 --advantage_estimator rloo --pretrain Qwen/Qwen2.5-0.5B \
+    --micro_train_batch_size 2 --train_batch_size 32 --micro_rollout_batch_size 8 --rollout_batch_size 64 \
+    --n_samples_per_prompt 3 --prompt_max_len 512 --generate_max_len 512 --zero_stage 2 --param_dtype bf16 --adam_offload\n";
+const SWIFT: &str = "NPROC_PER_NODE=4 swift rlhf --rlhf_type grpo --model Qwen/Qwen2.5-0.5B --train_type lora --lora_rank 16 \
+    --dataset mine --num_generations 8 --max_completion_length 512 --per_device_train_batch_size 4 --use_vllm true \
+    --vllm_mode colocate --vllm_gpu_memory_utilization 0.4 --sleep_level 2 --bf16 true\n";
+const UNSLOTH: &str = "from unsloth import FastLanguageModel\nfrom trl import SFTConfig, SFTTrainer\n\
+    model, tokenizer = FastLanguageModel.from_pretrained(model_name='unsloth/Qwen2.5-0.5B', max_seq_length=1024, load_in_4bit=True)\n\
+    model = FastLanguageModel.get_peft_model(model, r=8, target_modules=['q_proj', 'v_proj'])\n\
+    SFTTrainer(model=model, tokenizer=tokenizer, args=SFTConfig(per_device_train_batch_size=2, output_dir='o')).train()\n";
+const TORCHTUNE: &str = "model:\n  _component_: torchtune.models.qwen2_5.lora_qwen2_5_0_5b\n  lora_attn_modules: [q_proj, v_proj]\n\
+    \x20 lora_rank: 8\ntokenizer:\n  _component_: torchtune.models.qwen2_5.qwen2_5_tokenizer\n  max_seq_len: 1024\nbatch_size: 2\n\
+    dtype: bf16\n";
+
+#[test]
+fn a_trainer_that_is_not_modelled_keeps_its_name_and_its_plan_is_estimated() {
+    for (name, text, by, step) in [
+        ("run.sh", VERL, LaunchedBy::Verl, TrainerName::Custom),
+        ("run.sh", OPENRLHF, LaunchedBy::OpenRlhf, TrainerName::Custom),
+        ("run.sh", SWIFT, LaunchedBy::MsSwift, TrainerName::Trl),
+        ("run.py", UNSLOTH, LaunchedBy::Unsloth, TrainerName::Trl),
+        ("run.yaml", TORCHTUNE, LaunchedBy::Torchtune, TrainerName::Custom),
+    ] {
+        let plan = estimated(name, text);
+        assert_eq!((plan.launched_by, plan.trainer.name), (Some(by), step), "{text}");
+        let imported = read(&[(name, text)]);
+        assert_eq!(imported.trainer.0, by.name());
+        assert!(imported.findings.iter().any(|found| found.kind.id() == "trainer_not_modelled"), "{text}");
+    }
+}
+
+#[test]
+fn what_a_trainer_says_of_reinforcement_is_not_lost() {
+    let plan = estimated("run.sh", VERL);
+    assert_eq!((plan.num_gpus, plan.num_nodes), (8, Some(2)));
+    assert_eq!((plan.rollout.num_generations, plan.per_device_train_batch_size), (Some(7), 24));
+    let plan = estimated("run.sh", OPENRLHF);
+    assert_eq!(plan.offload_optimizer, Offload::Cpu);
+    assert_eq!((plan.rollout.engine(), plan.rollout.prompts), (RolloutEngine::Vllm, Some(64)));
+    assert_eq!(plan.reference.kind.name(), "none", "the reference has GPUs of its own");
+    let plan = estimated("run.sh", SWIFT);
+    // What the command does not say is what ms-swift takes.
+    assert!(plan.gradient_checkpointing && plan.rollout.vllm_enable_sleep_mode);
+    assert_eq!((plan.lora.lora_dropout, plan.lora.lora_alpha), (0.05, 32.0));
+}
+
+#[test]
+fn keys_that_are_not_known_are_named_and_not_counted_as_harmless() {
+    let unknown = |name: &str, text: &str| -> Vec<String> {
+        read(&[(name, text)]).unknown.into_iter().map(|unknown| unknown.key).collect()
+    };
+    let axolotl = "base_model: allenai/OLMoE-1B-7B-0924\nadapter: qlora\nload_in_4bit: true\ndatasets:\n  - path: x\n\
+        embeddings_skip_upcast: true\nfp32_norms: true\nuse_scattermoe: false\nsequence_len: 512\nwandb_project: p\n";
+    assert_eq!(unknown("a.yml", axolotl), ["embeddings_skip_upcast", "fp32_norms"]);
+    let swift =
+        "swift sft --model Qwen/Qwen2.5-VL-7B-Instruct --dataset d --target_regex 'x.*' --max_length 2048 --seed 1\n";
+    assert_eq!(unknown("s.sh", swift), ["target_regex"]);
+    let script = "torchrun --nproc_per_node 2 train.py --model_name_or_path Qwen/Qwen2.5-0.5B --output_dir o --data_path d.json \
+        --max_steps 5 --compress_ratio 4 --use_moba True\n";
+    assert_eq!(unknown("t.sh", script), ["compress_ratio", "use_moba"]);
+    let (imported, files) = (read(&[("t.sh", script)]), [File { name: "t.sh".to_owned(), text: script.to_owned() }]);
+    assert_eq!(imported.to_value(&files, Language::English)["unknown"][0]["key"], "compress_ratio");
+    // With what is unknown taken out as many keys are harmless as before.
+    let without = script.replace(" --compress_ratio 4 --use_moba True", "");
+    assert_eq!(read(&[("t.sh", &without)]).ignored, imported.ignored);
+}
+
+#[test]
+fn a_script_for_images_says_what_trains() {
+    let text = "torchrun --nproc_per_node=2 qwenvl/train/train_qwen.py --model_name_or_path Qwen/Qwen2.5-VL-3B-Instruct \
+        --tune_mm_vision False --tune_mm_mlp True --tune_mm_llm True --max_pixels 50176 --bf16 --model_max_length 4096\n";
+    let plan = read(&[("t.sh", text)]).plan;
+    assert_eq!(plan.freeze, ["vision_tower"]);
+    assert_eq!(plan.images.max_pixels, Some(50_176));
+}
+
+#[test]
+fn machines_are_read_wherever_they_are_said() {
+    let train = "train.py --model_name_or_path Qwen/Qwen2.5-0.5B --output_dir o";
+    for (name, text, gpus, nodes) in [
+        ("a.sh", format!("torchrun --nnodes=2 --nproc_per_node=4 {train}"), 8, 2),
+        ("b.sh", format!("accelerate launch --num_machines 4 --num_processes 16 {train}"), 16, 4),
+        ("c.sh", format!("deepspeed --num_nodes 2 --num_gpus 8 {train}"), 16, 2),
+        (
+            "d.sh",
+            format!(
+                "#!/bin/bash\n#SBATCH --nodes=3\n#SBATCH --ntasks-per-node=4\nsrun python {train} --fsdp full_shard"
+            ),
+            12,
+            3,
+        ),
+        (
+            "e.sh",
+            format!(
+                "#!/bin/bash\n#SBATCH -N 2\n#SBATCH --gres=gpu:8\nsrun torchrun --nnodes $SLURM_NNODES --nproc_per_node 8 {train}"
+            ),
+            16,
+            2,
+        ),
+        (
+            "f.sh",
+            "NNODES=2 NPROC_PER_NODE=8 swift sft --model Qwen/Qwen2.5-0.5B --dataset d --max_length 512".to_owned(),
+            16,
+            2,
+        ),
+    ] {
+        let plan = read(&[(name, &text)]).plan;
+        assert_eq!((plan.num_gpus, plan.num_nodes), (gpus, Some(nodes)), "{text}");
+    }
+    let accelerate = "distributed_type: MULTI_GPU\nnum_machines: 2\nnum_processes: 8\nmixed_precision: bf16\n";
+    let plan = read(&[("accelerate.yaml", accelerate)]).plan;
+    assert_eq!((plan.num_gpus, plan.num_nodes), (8, Some(2)));
+}
+
+const GRPO: &str = "from trl import GRPOConfig, GRPOTrainer\nargs = GRPOConfig(output_dir='o', per_device_train_batch_size=8)\n\
+    GRPOTrainer(model='Qwen/Qwen2.5-0.5B', reward_funcs=f, args=args, train_dataset=d).train()\n";
+const SFT: &str = "from trl import SFTConfig, SFTTrainer\nargs = SFTConfig(output_dir='o', KEY)\n\
+    SFTTrainer(model='Qwen/Qwen2.5-0.5B', args=args, train_dataset=d).train()\n";
+
+fn kinds(imported: &Import) -> Vec<&'static str> {
+    imported.findings.iter().map(|finding| finding.kind.id()).collect()
+}
+
+#[test]
+fn a_stated_release_chooses_its_own_defaults() {
+    let of = |version: &str| {
+        let imported = read(&[("requirements.txt", &format!("trl=={version}\ntorch==2.7.0\n")), ("train.py", GRPO)]);
+        let plan = &imported.plan;
+        let values = (
+            plan.policy.beta,
+            plan.mixed_precision.name(),
+            plan.gradient_checkpointing,
+            plan.rollout.max_completion_length,
+            plan.optim.name(),
+        );
+        assert_eq!(plan.trainer.version.as_deref(), Some(version));
+        (values, kinds(&imported))
+    };
+    for (version, beta, precision, checkpointing, answer, optim) in [
+        ("0.17.0", Some(0.04), "no", false, None, "adamw_torch"),
+        ("0.18.2", Some(0.04), "no", false, None, "adamw_torch"),
+        ("0.19.1", None, "bf16", false, None, "adamw_torch"),
+        ("0.21.0", None, "bf16", false, None, "adamw_torch_fused"),
+        ("0.22.2", None, "bf16", true, None, "adamw_torch_fused"),
+        ("1.9.2", None, "bf16", true, None, "adamw_torch_fused"),
+        ("1.10.0", None, "bf16", true, Some(512), "adamw_torch_fused"),
+        ("1.16.0", None, "bf16", true, Some(512), "adamw_torch_fused"),
+    ] {
+        let (values, kinds) = of(version);
+        assert_eq!(values, (beta, precision, checkpointing, answer, optim), "{version}");
+        // Which measured step stands for it is said, and that nothing was assumed.
+        assert_eq!(kinds.contains(&"step_of_release"), version != "1.16.0" && version != "1.9.0", "{version}");
+        assert!(!kinds.contains(&"release_assumed"), "{version}");
+    }
+}
+
+#[test]
+fn a_release_is_read_wherever_people_state_it() {
+    for (name, text) in [
+        ("requirements.txt", "trl==0.17.0"),
+        ("pyproject.toml", "[project]\ndependencies = [\"trl==0.17.0\", \"peft>=0.15\"]"),
+        ("pyproject.toml", "[tool.poetry.dependencies]\ntrl = \"^0.17.0\""),
+        ("environment.yml", "dependencies:\n  - python=3.11\n  - pip:\n    - trl==0.17.0"),
+        ("install.sh", "pip install -U 'trl==0.17.0' transformers==4.51.3"),
+        ("train.py", "# tested with trl==0.17.0, transformers==4.51.3\nimport torch"),
+    ] {
+        let imported = read(&[(name, text), ("grpo.py", GRPO)]);
+        assert_eq!(imported.plan.trainer.version.as_deref(), Some("0.17.0"), "{name}: {text}");
+    }
+}
+
+#[test]
+fn where_no_release_is_stated_that_is_said_with_what_an_older_one_changes() {
+    let imported = read(&[("grpo.py", GRPO)]);
+    let said: Vec<String> = imported
+        .findings
+        .iter()
+        .filter(|finding| finding.kind.id() == "release_assumed")
+        .map(|finding| finding.said(Language::English).what)
+        .collect();
+    assert!(
+        said.len() == 1 && said[0].contains("1.16.0") && said[0].contains("`gradient_checkpointing = false`"),
+        "{said:?}"
+    );
+    let stated = GRPO.replace("output_dir='o'", "output_dir='o', gradient_checkpointing=False");
+    let imported = read(&[("grpo.py", &stated)]);
+    let said: String = imported.findings.iter().map(|finding| finding.said(Language::English).what).collect();
+    assert!(!said.contains("gradient_checkpointing"), "what a file states no release changes: {said}");
+}
+
+#[test]
+fn a_key_that_the_release_has_no_more_is_an_error_that_names_the_last_that_had_it() {
+    for (requirements, key, last) in [
+        ("", "max_seq_length=2048", Some("0.19")),
+        ("trl==0.20.0", "max_seq_length=2048", Some("0.19")),
+        ("trl==0.19.1", "max_seq_length=2048", None),
+        ("trl==0.16.1", "max_seq_length=2048", None),
+        ("", "max_length=2048", None),
+        ("trl==0.18.0", "use_liger=True", Some("0.17")),
+        ("transformers==4.53.0", "evaluation_strategy='no'", Some("4.50")),
+    ] {
+        let imported = read(&[("requirements.txt", requirements), ("sft.py", &SFT.replace("KEY", key))]);
+        let found = imported.findings.iter().find(|finding| finding.kind.id() == "removed_key");
+        assert_eq!(found.is_some(), last.is_some(), "{requirements} {key}: {:?}", kinds(&imported));
+        if let (Some(found), Some(last)) = (found, last) {
+            assert!(found.said(Language::English).what.contains(last) && found.file.is_some());
+            // The setting still counts: what is meant is plain.
+            assert!(!key.starts_with("max_seq") || imported.plan.max_length == 2048);
+        }
+    }
+    let dpo = "from trl import DPOConfig, DPOTrainer\nDPOTrainer(model='Qwen/Qwen2.5-0.5B', args=DPOConfig(output_dir='o', max_prompt_length=256))\n";
+    assert!(kinds(&read(&[("dpo.py", dpo)])).contains(&"removed_key"));
+    assert!(!kinds(&read(&[("requirements.txt", "trl==0.28.0"), ("dpo.py", dpo)])).contains(&"removed_key"));
+}
+
+#[test]
+fn files_of_other_trainers_are_read() {
+    let studio = "model: unsloth/Qwen2.5-0.5B\ndata:\n  dataset: d\ntraining:\n  training_type: lora\n  max_seq_length: 3072\n  load_in_4bit: true\n\
+        \x20 batch_size: 3\n  gradient_accumulation_steps: 2\n  packing: true\n  learning_rate: 0.0002\n  gradient_checkpointing: unsloth\n\
+        lora:\n  lora_r: 24\n  lora_alpha: 16\n  target_modules: 'q_proj,v_proj'\nlogging:\n  enable_wandb: false\n";
+    let plan = estimated("studio.yaml", studio);
+    assert_eq!((plan.launched_by, plan.method.name()), (Some(LaunchedBy::Unsloth), "qlora"));
+    assert_eq!((plan.per_device_train_batch_size, plan.max_length, plan.lora.r, plan.packing), (3, 3072, 24, true));
+    assert_eq!(read(&[("studio.yaml", studio)]).unknown, []);
+
+    let nemo = "recipe: TrainFinetuneRecipeForNextTokenPrediction\nstep_scheduler:\n  global_batch_size: 32\n  local_batch_size: 2\n  num_epochs: 1\n\
+        model:\n  _target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained\n  pretrained_model_name_or_path: Qwen/Qwen2.5-0.5B\n\
+        distributed:\n  strategy: fsdp2\n  tp_size: 1\n  dp_replicate_size: 1\npacked_sequence:\n  packed_sequence_size: 4096\n\
+        optimizer:\n  _target_: torch.optim.AdamW\n  lr: 1.0e-5\npeft:\n  _target_: nemo_automodel.components._peft.lora.PeftConfig\n  dim: 12\n  match_all_linear: true\n";
+    let imported = read(&[("nemo.yaml", nemo)]);
+    assert_eq!(imported.missing, ["num_gpus"]);
+    let launch = "torchrun --nproc_per_node=8 recipes/finetune.py -c nemo.yaml\n";
+    let imported = read(&[("nemo.yaml", nemo), ("run.sh", launch)]);
+    let plan = &imported.plan;
+    assert_eq!((plan.launched_by, plan.num_gpus), (Some(LaunchedBy::NemoAutomodel), 8), "{:?}", imported.findings);
+    assert_eq!((plan.distributed.framework.name(), plan.method.name(), plan.lora.r), ("fsdp2", "lora", 12));
+    assert_eq!((plan.max_length, plan.packing, plan.gradient_accumulation_steps), (4096, true, 2));
+    assert_eq!(plan.optim.name(), "adamw_torch");
+
+    let flag = "torchrun --nproc_per_node 1 -m FlagEmbedding.finetune.embedder.encoder_only.base --model_name_or_path BAAI/bge-base-en-v1.5 \
+        --train_data d.jsonl --train_group_size 4 --query_max_len 64 --passage_max_len 256 --per_device_train_batch_size 16 --fp16 \
+        --sentence_pooling_method mean --gradient_checkpointing --output_dir o\n";
+    let plan = estimated("run.sh", flag);
+    assert_eq!((plan.launched_by, plan.task.name()), (Some(LaunchedBy::FlagEmbedding), "embedding"));
+    assert_eq!((plan.max_length, plan.embedding.num_negatives, plan.pooling.name()), (256, 3, "mean"));
+    assert_eq!((plan.torch_dtype.name(), plan.mixed_precision.name()), ("float32", "fp16"));
+}
+
+#[test]
+fn a_file_that_is_unknown_gives_no_default_plan() {
+    for (name, text) in [
+        ("oom.txt", "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"),
+        ("notes.md", "# Shopping\n- milk\n"),
+        ("other.yaml", "spec:\n  replicas: 2\n  image: nginx\n"),
+        ("requirements.txt", "numpy==2.0.0\n"),
+        ("data.json", "{\"rows\": [1, 2, 3]}"),
+    ] {
+        let imported = read(&[(name, text)]);
+        assert!(!imported.has_plan(), "{name}: {:?}", imported.understood);
+        let files = [File { name: name.to_owned(), text: text.to_owned() }];
+        assert!(imported.to_value(&files, Language::English)["plan"].is_null(), "{name}");
+    }
+}
