@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use headroom_core::plan::Plan;
 use headroom_core::units::bytes_text;
 use headroom_files::diagnose::{Diagnosis, diagnose};
 use headroom_files::finding::{Finding, Language};
@@ -30,7 +31,8 @@ pub(crate) fn read_files(names: &[String]) -> Result<Vec<File>, Failure> {
 pub(crate) fn run(options: &ImportOptions, out: &mut dyn Write) -> Result<Outcome, Failure> {
     let files = read_files(&options.files)?;
     let imported = import(&files);
-    if imported.understood.is_empty() {
+    // A model's config.json is a model, though none of its keys is a field.
+    if imported.understood.is_empty() && imported.plan.model == Plan::default().model {
         return Err(no_plan(&imported, &files));
     }
     if options.json {

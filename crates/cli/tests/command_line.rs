@@ -306,6 +306,10 @@ fn what_holds_no_plan_is_imported_as_none() {
     let yaml =
         headroom_with_input(&["import", "-"], "base_model: Qwen/Qwen3-4B\nmicro_batch_size: 2\nsequence_len: 2048\n");
     assert_eq!(yaml.code, 0, "{}", yaml.err);
+    let config = r#"{"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336,
+        "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128256}"#;
+    let model = headroom_with_input(&["import", "-"], config);
+    assert!(model.code == 0 && model.out.contains("\"model_type\":\"llama\""), "{}{}", model.out, model.err);
     // A failure's figures are said in units that people read.
     let said = headroom_with_input(&["diagnose", "-"], oom).out;
     assert!(said.contains("tried") && said.contains("896.0 MiB") && said.contains("23.64 GiB"), "{said}");
