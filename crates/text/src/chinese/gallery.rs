@@ -23,7 +23,7 @@ pub(super) const TEXTS: GalleryTexts = GalleryTexts {
 };
 
 static EVERYDAY: ScenarioText = ScenarioText {
-    title: "常用方案",
+    title: "四个常用方案",
     story: "大多数人的需求，按 TRL 1.16 的做法运行。先选最接近的一个，再换成自己的模型、显卡、批量和长度。",
     plans: &[
         ("qlora_8b_rtx_4090", "RTX 4090 上用 QLoRA 训练 8B 模型"),

@@ -23,7 +23,7 @@ pub(super) const TEXTS: GalleryTexts = GalleryTexts {
 };
 
 static EVERYDAY: ScenarioText = ScenarioText {
-    title: "Everyday plans",
+    title: "Four everyday plans",
     story: "What most people come with, as TRL 1.16 runs it. Take the nearest one, then choose your model, GPU, batch and length.",
     plans: &[
         ("qlora_8b_rtx_4090", "QLoRA of an 8 B model on an RTX 4090"),
