@@ -115,7 +115,7 @@ fn source(texts: &Texts, guide: &Source) -> Element {
         .text(words.source)
         .text(" ")
         .with(link)
-        .text(" ")
+        .text(" · ")
         .text((words.figures)(guide.figures))
 }
 
