@@ -88,7 +88,7 @@ export const start = async (post) => {
     do turn = answering.work();
     while (turn === 1 && performance.now() - began < TURN);
     if (turn !== 1) show(id, view, turn === 2 || turn === 3);
-    if (!view.isOpen && (turn === 3 || performance.now() - view.since > PATIENCE)) goOn(id, view);
+    if (!view.isOpen && (turn === 3 || view.isLate)) goOn(id, view);
     if (turn === 1 || turn === 2 || turn === 4) go(id);
   };
   loaded ??= load();
@@ -98,7 +98,12 @@ export const start = async (post) => {
       const made = [open.page, open.fragment, open.languages];
       const answering = open.embedded ? engine.Answering.embedded(...made) : new engine.Answering(...made);
       if (open.program) answering.give(open.program);
-      views.set(id, { answering, since: performance.now(), isOpen: false });
+      const view = { answering, isLate: false, isOpen: false };
+      views.set(id, view);
+      setTimeout(() => {
+        view.isLate = true;
+        if (!view.isOpen && views.get(id) === view) go(id);
+      }, PATIENCE);
     }
     if (events && views.has(id)) {
       const view = views.get(id);
@@ -108,11 +113,12 @@ export const start = async (post) => {
     files.forEach(({ name, bytes, size }, at) => {
       views.get(id)?.answering.bring(name, bytes, size, at === files.length - 1);
     });
-    if (isShown) shown(id, views.get(id));
     if (close) {
       views.get(id)?.answering.free();
       views.delete(id);
     }
-    go(id);
+    // That an answer is shown is no work: an answer to it would be shown in turn, and so on for ever.
+    if (isShown) shown(id, views.get(id));
+    else go(id);
   };
 };

@@ -73,7 +73,7 @@ for (const beginning of ["the first plan", ...SCENARIOS]) {
     await planner.open("v=1");
     if (SCENARIOS.includes(beginning)) {
       await planner.gallery.click();
-      const plan = page.getByRole("article", { name: beginning }).getByRole("link").first();
+      const plan = page.getByRole("article", { name: beginning }).getByRole("listitem").getByRole("link").first();
       const href = (await plan.getAttribute("href"))!;
       await page.goto("about:blank");
       await planner.open(href.slice(1));

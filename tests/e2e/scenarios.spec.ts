@@ -17,11 +17,19 @@ async function timelinePeak(page: Page): Promise<{ peak: number; rounding: numbe
   return { peak: Number(figure) / scale, rounding: 0.5 / 10 ** decimals / scale };
 }
 
-test("the gallery shows six situations with the guides' figures and why ours differ", async ({ page, planner }) => {
+test("the gallery begins with everyday plans; each situation names its guide, its figures and why ours differ", async ({ page, planner }) => {
   await planner.open();
   await planner.gallery.click();
   for (const title of SCENARIOS) await expect(page.getByRole("article", { name: title })).toBeVisible();
-  await page.getByRole("article", { name: SCENARIOS[0] }).getByText("The guide's figures beside ours").first().click();
+  const cards = page.getByRole("article").getByRole("article");
+  await expect(cards.first()).toHaveAccessibleName(SCENARIOS[0]);
+  await expect(cards.first().getByRole("listitem")).toHaveCount(4);
+  for (const title of SCENARIOS.slice(1)) {
+    const guide = page.getByRole("article", { name: title }).locator(".scenario-source");
+    await expect(guide.getByRole("link")).toHaveAttribute("href", /^https:\/\/github\.com\/.*\.md$/);
+    await expect(guide).toContainText(/Its figures are|It prints no memory/);
+  }
+  await page.getByRole("article", { name: SCENARIOS[1] }).getByText("The guide's figures beside ours").first().click();
   const table = page.getByRole("region", { name: "Figures of the guide beside ours: Full, state in bf16" });
   await expect(table.getByRole("row", { name: /In all.*59–61 GB/ })).toContainText("agrees within 10 %");
   await expect(table.getByRole("row", { name: /^Gradients/ })).toContainText("buckets");
@@ -41,7 +49,7 @@ for (const title of SCENARIOS) {
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     await planner.open();
     await planner.gallery.click();
-    const links = page.getByRole("article", { name: title }).getByRole("link");
+    const links = page.getByRole("article", { name: title }).getByRole("listitem").getByRole("link");
     await links.first().waitFor();
     const hrefs = await links.evaluateAll((all) => all.map((link) => link.getAttribute("href")!));
     expect(hrefs.length).toBeGreaterThan(1);
@@ -135,7 +143,7 @@ test("the gallery opens on a narrow screen, in Chinese", async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto("./?lang=zh");
   await page.getByRole("link", { name: "场景", exact: true }).click();
-  await expect(page.getByRole("article").getByRole("article")).toHaveCount(6);
+  await expect(page.getByRole("article").getByRole("article")).toHaveCount(7);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
   await page.getByRole("link", { name: "一份实例，共用", exact: true }).click();
   await expect(page.getByRole("article")).toHaveCount(0);

@@ -3,10 +3,12 @@
 use std::io::Write;
 
 use headroom_core::job::Job;
+use headroom_core::units::bytes_text;
 use headroom_files::diagnose::{Asked, Diagnosis, diagnose};
 use headroom_files::finding::Language;
 
 use crate::input::{bad_plan, one_line, read_bytes, read_plan};
+use crate::layout::{Align, Table};
 use crate::{Failure, Outcome, json};
 
 /// What `diagnose` takes.
@@ -78,9 +80,16 @@ fn print_asked(asked: &Asked, language: Language, out: &mut dyn Write) -> Result
 fn print(found: &Diagnosis, language: Language, out: &mut dyn Write) -> Result<(), Failure> {
     for reading in &found.readings {
         writeln!(out, "{}, line {}", reading.format.name(), reading.line)?;
+        let mut table = Table::new(&[Align::Left, Align::Right]);
         for (name, figure) in reading.figures() {
-            writeln!(out, "  {name} {figure}")?;
+            // Figures of memory are named after their unit in JSON.
+            let (name, said) = match name.strip_suffix("_bytes") {
+                Some(name) => (name, bytes_text(figure)),
+                None => (name, figure.to_string()),
+            };
+            table.row([format!("  {}", name.replace('_', " ")), said]);
         }
+        table.write(out)?;
     }
     for finding in &found.findings {
         let said = finding.said(language);

@@ -2,10 +2,11 @@
 
 use std::io::Write;
 
+use headroom_core::plan::Plan;
 use headroom_core::units::bytes_text;
 use headroom_files::diagnose::{Diagnosis, diagnose};
 use headroom_files::finding::{Finding, Language};
-use headroom_files::import::{File, Import, import};
+use headroom_files::import::{File, Import, Kind, import};
 
 use crate::input::{one_line, read_text};
 use crate::{Failure, Outcome, json};
@@ -33,6 +34,10 @@ pub(crate) fn run(options: &ImportOptions, out: &mut dyn Write) -> Result<Outcom
     if let Some(found) = failure_alone(&imported, &files) {
         return crate::diagnose::answer(&found, options.json, Language::English, out);
     }
+    // A model's config.json is a model, though none of its keys is a field.
+    if imported.understood.is_empty() && imported.plan.model == Plan::default().model {
+        return Err(no_plan(&imported, &files));
+    }
     if options.json {
         json::write(&imported.to_value(&files, Language::English), out)?;
     } else {
@@ -48,6 +53,25 @@ fn failure_alone(imported: &Import, files: &[File]) -> Option<Diagnosis> {
     }
     let found = files.iter().filter_map(|file| diagnose(file.text.as_bytes(), None).ok());
     found.into_iter().find(|found| !found.readings.is_empty())
+}
+
+/// Why files of which no key sets a field make no plan: what each was taken for, and what a plan would have to be told.
+fn no_plan(imported: &Import, files: &[File]) -> Failure {
+    let taken_for = |(file, kind): (&File, &Kind)| match diagnose(file.text.as_bytes(), None) {
+        Ok(Diagnosis { readings, .. }) if !readings.is_empty() => {
+            let what = readings.first().map_or("", |reading| reading.format.name());
+            let name = &file.name;
+            format!("{name} is {what} and no setting; `headroom diagnose {name}` explains it")
+        }
+        _ if *kind == Kind::Unknown => format!("{} is nothing that is known here", file.name),
+        _ => format!("{} was read as {} and sets no field", file.name, kind.name()),
+    };
+    let files: Vec<String> = files.iter().zip(&imported.kinds).map(taken_for).collect();
+    Failure::BadInput(format!(
+        "no plan: {}; missing: model, gpu, method, per_device_train_batch_size, max_length; \
+         give a trainer's file, a script or the launch command",
+        files.join("; ")
+    ))
 }
 
 fn print(imported: &Import, files: &[File], out: &mut dyn Write) -> Result<(), Failure> {

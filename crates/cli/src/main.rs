@@ -1,7 +1,8 @@
 //! `headroom`: the page's answers in a terminal and for scripts.
 //!
-//! Exit code: 0 it worked (and, with `estimate --check`, the plan fits), 1 it does not fit, 2 bad input, with one clear line on
-//! standard error, or input that lacks something, which the answer names.
+//! Exit code: 0 it worked, 1 it worked and the answer is no (the plan does not fit where that was checked, nothing fits that was
+//! searched for, a file contradicts itself), 2 bad input, with one clear line on standard error, or input that lacks something, which
+//! the answer names.
 
 mod advise;
 mod catalogue;
@@ -33,7 +34,7 @@ use command::{Asked, Program};
 pub(crate) enum Outcome {
     /// It worked.
     Fine,
-    /// It worked, and the plan does not fit where the caller asked for a check.
+    /// It worked, and the plan does not fit where the caller asked for a check, or nothing fits of what was searched for.
     DoesNotFit,
     /// It worked, and something is wrong with what was checked.
     Faulty,

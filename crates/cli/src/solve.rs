@@ -14,11 +14,9 @@ use headroom_core::units::bytes_text;
 use headroom_text::ENGLISH;
 use serde::Serialize;
 
-use crate::Failure;
-use crate::estimate;
-use crate::json;
 use crate::layout::{Align, Table};
 use crate::levers::changed_text;
+use crate::{Failure, Outcome, estimate, json};
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,25 +74,37 @@ struct Answered {
     next: Option<u64>,
 }
 
-/// Runs the command.
-pub(crate) fn run(options: &SolveOptions, out: &mut dyn Write) -> Result<(), Failure> {
+/// Runs the command. Where nothing that was asked for fits, the outcome says so.
+pub(crate) fn run(options: &SolveOptions, out: &mut dyn Write) -> Result<Outcome, Failure> {
     let job = estimate::job_from(options.source.as_deref())?;
     let Some(question) = options.max.or(options.min) else { return all(&job, options.json, out) };
     if question == Question::Model {
         return models(&job, options.json, out);
     }
     let Answered { name, found, next } = answer(&job, question);
+    let outcome = outcome(found.is_some());
     if options.json {
-        return json::write_sorted(&SolvedJson::of(name, found.as_ref(), next), out);
+        json::write_sorted(&SolvedJson::of(name, found.as_ref(), next), out)?;
+        return Ok(outcome);
     }
-    let Some((value, solved)) = found else { return Ok(writeln!(out, "{name}    nothing fits: see headroom advise")?) };
-    writeln!(out, "{name}    {value} fits{}", next.map_or_else(String::new, |next| format!("; {next} does not")))?;
-    Ok(writeln!(out, "link     #{}", link::encode(&solved))?)
+    if let Some((value, solved)) = found {
+        writeln!(out, "{name}    {value} fits{}", next.map_or_else(String::new, |next| format!("; {next} does not")))?;
+        writeln!(out, "link     #{}", link::encode(&solved))?;
+    } else {
+        writeln!(out, "{name}    nothing fits: see headroom advise")?;
+    }
+    Ok(outcome)
+}
+
+/// What the exit code says of a search.
+const fn outcome(has_found: bool) -> Outcome {
+    if has_found { Outcome::Fine } else { Outcome::DoesNotFit }
 }
 
 /// The largest models that fit, one of each family, and what has to be changed for each.
-fn models(job: &Job, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
+fn models(job: &Job, json: bool, out: &mut dyn Write) -> Result<Outcome, Failure> {
     let LargestModels { offers, more } = largest_models(job);
+    let outcome = outcome(!offers.is_empty());
     if json {
         let largest = offers.iter().max_by_key(|offer| offer.model.param_count);
         let answer = ModelsJson {
@@ -104,10 +114,11 @@ fn models(job: &Job, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
             models: offers.iter().map(OfferJson::from).collect(),
             more,
         };
-        return json::write_sorted(&answer, out);
+        json::write_sorted(&answer, out)?;
+        return Ok(outcome);
     }
     if offers.is_empty() {
-        return Ok(writeln!(out, "model    nothing fits: see headroom advise")?);
+        writeln!(out, "model    nothing fits: see headroom advise")?;
     }
     for Offer { model, plan, judgement, changed, .. } in &offers {
         writeln!(
@@ -128,7 +139,7 @@ fn models(job: &Job, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     if more > 0 {
         writeln!(out, "{}", (ENGLISH.options().solve.largest_more)(more))?;
     }
-    Ok(())
+    Ok(outcome)
 }
 
 #[derive(Serialize)]
@@ -172,7 +183,7 @@ impl<'a> From<&'a Offer> for OfferJson<'a> {
 }
 
 /// Answers every question that means something for the plan.
-fn all(job: &Job, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
+fn all(job: &Job, json: bool, out: &mut dyn Write) -> Result<Outcome, Failure> {
     let means_something = |unknown: &Unknown| match unknown {
         Unknown::Batch | Unknown::Length => true,
         Unknown::Rank => job.adapts(),
@@ -181,9 +192,11 @@ fn all(job: &Job, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     let unknowns = Unknown::ALL.iter().copied().filter(means_something).map(Question::Most);
     let questions = unknowns.chain([Question::Model, Question::Gpus, Question::Gpu]);
     let answers: Vec<Answered> = questions.map(|question| answer(job, question)).collect();
+    let outcome = outcome(answers.iter().any(|answer| answer.found.is_some()));
     if json {
         let solved = |one: &Answered| SolvedJson::of(one.name, one.found.as_ref(), one.next);
-        return json::write_sorted(&answers.iter().map(solved).collect::<Vec<_>>(), out);
+        json::write_sorted(&answers.iter().map(solved).collect::<Vec<_>>(), out)?;
+        return Ok(outcome);
     }
     let mut table = Table::new(&[Align::Left, Align::Right, Align::Right]);
     table.row(["", "fits", "does not"]);
@@ -191,7 +204,8 @@ fn all(job: &Job, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
         let value = found.map_or_else(|| "nothing".to_owned(), |(value, _)| value);
         table.row([name.to_owned(), value, next.map_or_else(String::new, |next| next.to_string())]);
     }
-    Ok(table.write(out)?)
+    table.write(out)?;
+    Ok(outcome)
 }
 
 /// Answers one question.

@@ -35,7 +35,8 @@ fn every_command_has_help_with_its_options() {
     for (command, words) in [
         (
             "estimate",
-            &["[PLAN]", "--json", "--markdown", "--all", "--check", "Exit with 1 when the plan does not fit"][..],
+            &["[PLAN]", "--json", "--markdown", "--full", "--all", "--check", "Exit with 1 when the plan does not fit"]
+                [..],
         ),
         ("advise", &["--target <LOW-HIGH>", "[default: 75-90]", "--summary", "--markdown"]),
         (
@@ -292,4 +293,60 @@ fn a_failure_without_its_plan_is_explained_and_what_is_missing_is_named() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     let answer: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!((&answer["missing"], &answer["plan"]), (&serde_json::json!([]), &serde_json::Value::Null));
+}
+
+#[test]
+fn a_search_that_finds_nothing_exits_with_one() {
+    // 8 B parameters in 4 GB: no batch fits, and no length.
+    let hopeless = "v=1&model=meta-llama/Llama-3.1-8B&memory_gib=4&compute_capability=8.6&method=full";
+    for options in [&["--max", "batch"][..], &["--max", "length"], &["--max", "batch", "--json"]] {
+        let ran = headroom(&[&["solve", hopeless], options].concat());
+        assert_eq!((ran.code, ran.err.as_str()), (1, ""), "{options:?} {}", ran.out);
+        assert!(ran.out.contains("nothing fits") || ran.out.contains("\"value\": null"), "{}", ran.out);
+    }
+    let fits = headroom(&["solve", "v=1&model=openai-community/gpt2&gpu=rtx-4090", "--max", "batch"]);
+    assert_eq!(fits.code, 0, "{}{}", fits.out, fits.err);
+}
+
+#[test]
+fn other_tools_names_of_keys_lead_to_ours() {
+    for (key, name) in [
+        ("batch", "per_device_train_batch_size"),
+        ("batch_size", "per_device_train_batch_size"),
+        ("seq_len", "max_length"),
+        ("max_seq_length", "max_length"),
+        ("gpus", "num_gpus"),
+        ("optimizer", "optim"),
+        ("dtype", "torch_dtype"),
+    ] {
+        let said = format!("did you mean {name}?");
+        assert_bad_input(&headroom(&["estimate", &format!("v=1&model=Qwen/Qwen3-4B&{key}=4")]), &[key, &said]);
+        assert_bad_input(
+            &headroom(&["estimate", &format!("{{\"model\": \"Qwen/Qwen3-4B\", \"{key}\": 4}}")]),
+            &[&said],
+        );
+    }
+}
+
+#[test]
+fn what_holds_no_plan_is_imported_as_none() {
+    let oom = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 896.00 MiB. GPU 0 has a total capacity of 23.64 GiB \
+        of which 412.81 MiB is free. Including non-PyTorch memory, this process has 23.22 GiB memory in use. Of the allocated \
+        memory 21.58 GiB is allocated by PyTorch, and 1.17 GiB is reserved by PyTorch but unallocated.";
+    let missing = ["no plan: ", "missing: model, gpu, method, per_device_train_batch_size, max_length"];
+    for options in [&["import", "-"][..], &["import", "-", "--json"]] {
+        let ran = headroom_with_input(options, "Dear diary, today nothing was trained.");
+        assert_bad_input(&ran, &[missing.as_slice(), &["sets no field"]].concat());
+    }
+    let yaml =
+        headroom_with_input(&["import", "-"], "base_model: Qwen/Qwen3-4B\nmicro_batch_size: 2\nsequence_len: 2048\n");
+    assert_eq!(yaml.code, 0, "{}", yaml.err);
+    let config = r#"{"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336,
+        "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128256}"#;
+    let model = headroom_with_input(&["import", "-"], config);
+    assert!(model.code == 0 && model.out.contains("\"model_type\":\"llama\""), "{}{}", model.out, model.err);
+    // A failure's figures are said in units that people read.
+    let said = headroom_with_input(&["diagnose", "-"], oom).out;
+    assert!(said.contains("tried") && said.contains("896.0 MiB") && said.contains("23.64 GiB"), "{said}");
+    assert!(!said.contains("939524096"), "{said}");
 }

@@ -93,7 +93,7 @@ fn every_row_has_a_formula_and_a_source() {
 fn text_says_what_json_says() {
     for plan in PLANS {
         let json = estimate(plan, &["--json"]).json();
-        let text = estimate(plan, &[]).out;
+        let text = estimate(plan, &["--full"]).out;
         let word = match json["verdict"].as_str().unwrap() {
             "fits" => "FITS",
             "tight" => "TIGHT",
@@ -125,7 +125,7 @@ fn small_allocations_are_counted_together_unless_asked_for() {
         let to = text.find("Where the formulas come from").unwrap();
         text[from..to].lines().skip(1).filter(|line| !line.is_empty()).count()
     };
-    let short = estimate("mistral-7b-qlora", &[]).out;
+    let short = estimate("mistral-7b-qlora", &["--full"]).out;
     assert!(short.contains(&format!("{} smaller", at_peak + overheads + 1 - listed(&short))), "{short}");
     let long = estimate("mistral-7b-qlora", &["--all"]).out;
     assert_eq!(listed(&long), at_peak + overheads, "{long}");
@@ -262,7 +262,7 @@ fn a_case_measured_as_estimated_has_no_error() {
 #[test]
 fn an_estimate_names_the_nearest_measured_steps() {
     let plan = r#"{"model": "Qwen/Qwen2.5-1.5B", "method": "lora", "gpu": "rtx-4090"}"#;
-    let text = headroom(&["estimate", plan]).out;
+    let text = headroom(&["estimate", plan, "--full"]).out;
     assert!(text.contains(ENGLISH.accuracy().intro), "{text}");
     assert!(text.contains("The verdict allows for "), "{text}");
     let json = headroom(&["estimate", plan, "--json"]).json();
@@ -276,4 +276,57 @@ fn an_estimate_names_the_nearest_measured_steps() {
     }
     let carried = &json["accuracy"]["carried_bytes"];
     assert!(carried["low"].as_u64() <= carried["high"].as_u64());
+}
+
+/// Plans as people come with them: one GPU and eight, each task, with a trainer and without one.
+const EVERYDAY: [&str; 6] = [
+    "model=llama 3.1 8b&gpu=4090&per_device_train_batch_size=4&max_length=4096",
+    "model=Qwen/Qwen3-8B&gpu=rtx-4090&trainer=trl&method=qlora&gradient_checkpointing=true&max_length=2048",
+    "model=meta-llama/Llama-3.1-8B&gpu=a100-80gb&method=full&num_gpus=8&zero_stage=3&offload_optimizer=cpu",
+    "model=Qwen/Qwen3-4B&gpu=a100-80gb&task=dpo&trainer=trl&trainer_version=1.16.0&gradient_checkpointing=true",
+    "model=Qwen/Qwen3-4B&gpu=a100-80gb&task=grpo&trainer=trl&per_device_train_batch_size=8&num_generations=8",
+    "model=Qwen/Qwen3-4B&gpu=a100-80gb&task=inference",
+];
+
+#[test]
+fn an_estimate_fits_a_screen_and_full_has_the_rest() {
+    for plan in EVERYDAY {
+        let short = headroom(&["estimate", plan]).out;
+        let (said, notes) = short.split_once("\nNotes\n").unwrap_or((&short, ""));
+        assert!(said.lines().count() <= 24 && notes.lines().count() <= 5, "{plan}: {short}");
+        for word in ["model ", "GPU ", "link ", "verdict ", "What each phase needs", "peak", "time, rough: ", "--full"]
+        {
+            assert!(short.contains(word), "{plan}: {word} is not in {short}");
+        }
+        let (full, all) = (headroom(&["estimate", plan, "--full"]).out, headroom(&["estimate", plan, "--all"]).out);
+        for word in ["What lives at the peak", "How accurate is this?", "Needed in all"] {
+            assert!(!short.contains(word) && full.contains(word) && all.contains(word), "{plan}: {word}");
+        }
+        assert!(!all.contains("shown with --all"), "{plan}");
+        // Nothing is said twice otherwise: the verdict is one.
+        let verdict = |text: &str| text.lines().find(|line| line.starts_with("verdict ")).unwrap().to_owned();
+        assert_eq!(verdict(&short), verdict(&full), "{plan}");
+    }
+}
+
+#[test]
+fn an_estimate_names_the_trainer_and_says_where_nothing_is_checkpointed() {
+    let row = |plan: &str| -> String {
+        let out = headroom(&["estimate", plan]).out;
+        out.lines().find(|line| line.starts_with("trainer ")).unwrap_or_default().to_owned()
+    };
+    let off = |plan: &str| headroom(&["estimate", plan]).out.contains("gradient checkpointing is off");
+    let model = "model=Qwen/Qwen3-4B&gpu=a100-80gb";
+    assert!(row(model).contains("none given (custom training loop, no gradient checkpointing)"), "{}", row(model));
+    let checkpointed = format!("{model}&gradient_checkpointing=true");
+    assert!(row(&checkpointed).contains("none given (custom training loop)"), "{}", row(&checkpointed));
+    let named = format!("{model}&trainer=trl");
+    assert!(off(&named) && !off(&format!("{named}&gradient_checkpointing=true")));
+    for (version, said) in
+        [("&trainer_version=0.24.0", "TRL 0.24.0"), ("", "TRL, no version given: the step of 1.16.0")]
+    {
+        let plan = format!("{model}&trainer=trl{version}");
+        assert!(row(&plan).ends_with(said), "{}", row(&plan));
+    }
+    assert_eq!(row("model=Qwen/Qwen3-4B&gpu=a100-80gb&task=inference"), "");
 }

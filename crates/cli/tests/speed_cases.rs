@@ -67,6 +67,6 @@ fn an_estimate_says_how_long_a_step_takes() {
     assert!((parts / expected - 1.0).abs() < 1e-9, "{time}");
     assert!(time["seconds"]["low"].as_f64().unwrap() < expected, "{time}");
     assert_eq!((time["sequences"].as_u64(), time["tokens"].as_u64()), (Some(1), Some(2048)));
-    let text = headroom(&["estimate", plan]).out;
+    let text = headroom(&["estimate", plan, "--full"]).out;
     assert!(text.contains("Step time, rough: ") && text.contains("Matmuls, backward"), "{text}");
 }

@@ -39,7 +39,7 @@ fn every_printed_total_is_the_verdicts_figure() {
             assert_eq!(parts + number(&json["peak"], "context_bytes"), number(phase, "needed_bytes"), "{link}");
         }
 
-        let text = headroom(&["estimate", &link]).out;
+        let text = headroom(&["estimate", &link, "--full"]).out;
         let verdict = text.split_once(": needs ").unwrap().1.split(' ').next().unwrap();
         let mut peaks = 0;
         for row in table(&text, "What each phase needs at its peak") {

@@ -6,7 +6,7 @@ use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::{Estimate, Fit, estimate, estimate_replayed, smallest_change};
 use headroom_core::plan::{MixedPrecision, Plan};
-use headroom_core::scenario::{CLOSE, Quantity, SCENARIOS, Scenario};
+use headroom_core::scenario::{CLOSE, Figures, Quantity, SCENARIOS, Scenario};
 use std::collections::HashSet;
 
 /// What follows from a plan that can be estimated.
@@ -35,7 +35,25 @@ fn every_plan_opens_from_its_link_and_goes_back_into_it() {
             assert!(Job::resolve(&decoded.plan).is_ok(), "{} {}", scenario.id, plan.key);
         }
     }
-    assert_eq!(SCENARIOS.len(), 6);
+    assert_eq!(SCENARIOS.len(), 7);
+}
+
+#[test]
+fn everyday_plans_come_first_and_fit_and_every_other_scenario_names_its_guide() {
+    let [everyday, others @ ..] = SCENARIOS else { panic!("no scenarios") };
+    assert_eq!((everyday.id, everyday.source, everyday.plans.len()), ("everyday", None, 4));
+    for plan in everyday.plans {
+        assert!(plan.rules.is_empty(), "{}", plan.key);
+        assert_eq!(replayed("everyday", plan.key).verdict.fit, Fit::Fits, "{}", plan.key);
+    }
+    let mut addresses = HashSet::new();
+    for scenario in others {
+        let source = scenario.source.unwrap();
+        assert!(source.address.starts_with("https://") && !source.name.is_empty(), "{}", scenario.id);
+        assert!(addresses.insert(source.address), "{} has another's guide", scenario.id);
+        let has_figures = scenario.plans.iter().any(|plan| !plan.rules.is_empty());
+        assert_eq!(has_figures, source.figures != Figures::None, "{}", scenario.id);
+    }
 }
 
 #[test]

@@ -157,6 +157,143 @@ fn a_fraction_of_lora_alpha_is_not_cut_off() {
     }
 }
 
+/// The text of `name` among the files of `plan` as `format`.
+fn text_of(plan: &Plan, format: Format, name: &str) -> Option<String> {
+    let files = export(plan, format, Language::English).unwrap().files;
+    files.into_iter().find(|file| file.name == name).map(|file| file.text)
+}
+
+/// `json` over the defaults of TRL's newest version.
+fn under_trl(json: &str) -> Plan {
+    let json = json.replacen('{', r#"{"trainer": {"name": "trl", "version": "1.16.0"}, "gpu": "a100-80gb", "#, 1);
+    Plan::from_json(&json).unwrap()
+}
+
+#[test]
+fn every_module_that_a_script_imports_is_required_or_lies_beside_it() {
+    let plans = [
+        r#"{"model": "Qwen/Qwen3-4B", "method": "lora"}"#,
+        r#"{"model": "Qwen/Qwen3-4B", "method": "qlora", "optim": "galore_adamw", "use_liger_kernel": true}"#,
+        r#"{"model": "Qwen/Qwen3-4B", "method": "full", "num_gpus": 4, "zero_stage": 2, "mixed_precision": "bf16"}"#,
+        r#"{"model": "Qwen/Qwen3-4B", "task": "kto", "trainer": {"name": "trl", "version": "1.6.0"}}"#,
+    ];
+    for json in plans {
+        let plan = if json.contains("trainer") { Plan::from_json(json).unwrap() } else { under_trl(json) };
+        for format in [Format::All, Format::Trl, Format::Transformers, Format::Unsloth] {
+            let Ok(written) = export(&plan, format, Language::English) else { continue };
+            let of = |name: &str| written.files.iter().find(|file| file.name == name).map(|file| file.text.as_str());
+            let (script, required) = (of("train.py").unwrap(), of("requirements.txt").unwrap());
+            let packages: Vec<&str> = required.lines().map(|line| line.split("==").next().unwrap()).collect();
+            for line in script.lines() {
+                let Some(rest) = line.strip_prefix("import ").or_else(|| line.strip_prefix("from ")) else { continue };
+                let module = rest.split([' ', '.']).next().unwrap();
+                let is_beside = of(&format!("{module}.py")).is_some();
+                assert!(is_beside || packages.contains(&module), "{module} of {} is not in {required}", format.name());
+            }
+            let wants = |package: &str, is_wanted: bool| {
+                assert_eq!(packages.contains(&package), is_wanted, "{package} for {}: {required}", format.name());
+            };
+            wants("deepspeed", script.contains("ds_config.json"));
+            wants("liger-kernel", script.contains("use_liger_kernel=True"));
+            wants("galore-torch", script.contains("galore"));
+            assert!(format == Format::Unsloth || packages.contains(&"accelerate"), "{required}");
+        }
+    }
+}
+
+#[test]
+fn requirements_are_those_of_the_trainer_that_is_written() {
+    let plan = under_trl(
+        r#"{"model": "Qwen/Qwen3-4B", "method": "lora", "num_gpus": 2, "zero_stage": 2, "mixed_precision": "bf16"}"#,
+    );
+    for (format, first, others) in [
+        (Format::Trl, "trl==1.16.0", &["peft", "deepspeed", "accelerate"][..]),
+        (Format::Axolotl, "axolotl==0.19.0", &["deepspeed"]),
+        (Format::LlamaFactory, "llamafactory==0.9.5", &["deepspeed"]),
+        (Format::MsSwift, "ms-swift==4.6.0", &["deepspeed"]),
+        (Format::Transformers, "transformers==5.23.0", &["peft", "deepspeed", "accelerate"]),
+    ] {
+        let required = text_of(&plan, format, "requirements.txt").unwrap();
+        let lines: Vec<&str> = required.lines().collect();
+        assert_eq!(lines[0], first, "{}", format.name());
+        for other in others {
+            assert!(lines.contains(other), "{other} is not in {required}");
+        }
+        // Of another trainer's files TRL is no part, and what a trainer pins is left to it.
+        assert!(format == Format::Trl || !required.contains("trl"), "{}: {required}", format.name());
+    }
+    let unsloth = text_of(&Plan { num_gpus: 1, zero_stage: 0, ..plan }, Format::Unsloth, "requirements.txt").unwrap();
+    assert!(unsloth.starts_with("unsloth\n") && unsloth.contains("\ntrl\n"), "{unsloth}");
+}
+
+#[test]
+fn files_that_no_other_file_names_are_not_there() {
+    let json = r#"{"model": "Qwen/Qwen3-4B", "task": "grpo", "method": "full", "num_gpus": 2, "zero_stage": 3,
+        "mixed_precision": "bf16", "per_device_train_batch_size": 8, "rollout": {"num_generations": 8, "max_completion_length": 256}}"#;
+    let plan = under_trl(json);
+    for format in Format::ALL {
+        if matches!(format, Format::Deepspeed | Format::Callback) {
+            continue;
+        }
+        let Ok(written) = export(&plan, format, Language::English) else { continue };
+        for name in ["ds_config.json", "memory_check.py"] {
+            let is_there = written.files.iter().any(|file| file.name == name);
+            let module = name.trim_end_matches(".py");
+            let is_named = written
+                .files
+                .iter()
+                .any(|file| file.name != name && file.name != "README.md" && file.text.contains(module));
+            assert_eq!(is_there, is_named, "{name} of {}", format.name());
+        }
+    }
+    let script = text_of(&plan, Format::All, "train.py").unwrap();
+    assert!(
+        script.contains("from memory_check import MemoryCheck\n") && script.contains("callbacks=[MemoryCheck()],"),
+        "{script}"
+    );
+    let written = export(&plan, Format::All, Language::English).unwrap();
+    assert_eq!(written.unsaid, export(&plan, Format::Trl, Language::English).unwrap().unsaid);
+}
+
+#[test]
+fn comments_say_what_weights_are_under_the_files_own_launch() {
+    let json = r#"{"model": "meta-llama/Llama-3.1-8B", "method": "full", "num_gpus": 4, "zero_stage": 2, "mixed_precision": "bf16",
+        "torch_dtype": "float32", "distributed": {"stage3_prefetch_bucket_size": "auto"}}"#;
+    let plan = under_trl(json);
+    let script = text_of(&plan, Format::Trl, "train.py").unwrap();
+    assert!(
+        script.contains("dtype=torch.float32,  # DeepSpeed makes the weights bfloat16: 14.96 GiB on each GPU"),
+        "{script}"
+    );
+    assert!(script.contains("bf16=True,  # DeepSpeed casts weights to this format"), "{script}");
+    assert!(!script.contains("weights stay as loaded"), "{script}");
+    // Stage 2 reads none of stage 3's settings.
+    assert!(!script.contains("stage3_prefetch_bucket_size"), "{script}");
+    let stage3 = Plan { zero_stage: 3, ..plan.clone() };
+    assert!(text_of(&stage3, Format::Trl, "ds_config.json").unwrap().contains("stage3_prefetch_bucket_size"));
+    let alone = Plan { num_gpus: 1, zero_stage: 0, ..plan.clone() };
+    let script = text_of(&alone, Format::Trl, "train.py").unwrap();
+    assert!(script.contains("dtype=torch.float32,  # 29.9"), "{script}");
+    assert!(script.contains("bf16=True,  # autocast: matmuls in this format, weights stay as loaded"), "{script}");
+    let axolotl = text_of(&alone, Format::Axolotl, "config.yml").unwrap();
+    assert!(axolotl.contains("bf16: true  # weights are loaded in this format, and matmuls run in it"), "{axolotl}");
+    let quantised = under_trl(r#"{"model": "meta-llama/Llama-3.1-8B", "method": "qlora", "torch_dtype": "bfloat16"}"#);
+    let script = text_of(&quantised, Format::Trl, "train.py").unwrap();
+    assert!(script.contains("dtype=torch.bfloat16,  # of what stays unquantised; with the 4-bit base 5."), "{script}");
+}
+
+#[test]
+fn the_readme_says_whose_step_was_estimated_and_has_no_link_without_an_address() {
+    let trl = Plan::newcomer();
+    let readme = text_of(&trl, Format::All, "README.md").unwrap();
+    assert!(readme.contains("Estimated by the step of TRL 1.16.0."), "{readme}");
+    assert!(!readme.contains("Link") && readme.contains("headroom estimate '#v=1&"), "{readme}");
+    // A loop of one's own is written around transformers' Trainer.
+    let readme = text_of(&Plan::default(), Format::All, "README.md").unwrap();
+    assert!(readme.contains("Estimated by the step of a custom training loop: the plan names no trainer."), "{readme}");
+    assert!(readme.contains("These files are for transformers.Trainer, whose step may need more or less."), "{readme}");
+}
+
 #[test]
 fn the_summary_says_what_the_page_says() {
     let plan = Plan::newcomer();

@@ -1,10 +1,10 @@
-//! Real situations as plans that open, with the figures of their guides beside ours.
+//! Everyday plans, then real situations, as plans that open, with the figures of their guides beside ours.
 
 use headroom_core::job::Job;
 use headroom_core::link::Tab;
 use headroom_core::memory::{self, Estimate};
 use headroom_core::plan::Plan;
-use headroom_core::scenario::{SCENARIOS, Scenario, ScenarioPlan};
+use headroom_core::scenario::{SCENARIOS, Scenario, ScenarioPlan, Source};
 use headroom_text::Texts;
 use headroom_view::{Element, Node, el};
 
@@ -102,7 +102,21 @@ fn card(texts: &Texts, scenario: &Scenario, answers: &[Answered]) -> Element {
         .attr("aria-labelledby", &id)
         .with(el("h3").attr("id", &id).text(words.title))
         .with(el("p").text(words.story))
+        .with_some(scenario.source.as_ref().map(|guide| source(texts, guide)))
         .with(el("ul").with_all(plans))
+}
+
+/// The guide that a situation comes from, and what its figures are.
+fn source(texts: &Texts, guide: &Source) -> Element {
+    let words = texts.gallery();
+    let link = el("a").attr("href", guide.address).attr("rel", "noreferrer").text(guide.name);
+    el("p")
+        .class("scenario-source")
+        .text(words.source)
+        .text(" ")
+        .with(link)
+        .text(" · ")
+        .text((words.figures)(guide.figures))
 }
 
 /// Verdict of a plan, then each figure of the guide, ours, and why they differ.

@@ -1,6 +1,6 @@
 //! What the texts of the scenario gallery are.
 
-use headroom_core::scenario::{Quantity, Reason};
+use headroom_core::scenario::{Figures, Quantity, Reason};
 
 /// One scenario in words.
 #[allow(missing_docs, reason = "the texts themselves say what they are")]
@@ -26,8 +26,10 @@ pub struct GalleryTexts {
     pub intro: &'static str,
     /// By the id of a scenario.
     pub scenario: fn(&str) -> &'static ScenarioText,
-    /// Name of the table of a plan.
-    /// What opens them.
+    /// What stands before the link to a scenario's guide, and what its figures are.
+    pub source: &'static str,
+    pub figures: fn(Figures) -> &'static str,
+    /// What opens the table of a plan, and its name.
     pub rules: &'static str,
     pub rules_of: fn(&str) -> String,
     pub column_quantity: &'static str,

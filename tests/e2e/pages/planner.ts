@@ -2,6 +2,7 @@ import type { Locator, Page } from "@playwright/test";
 
 /** Titles of the gallery. */
 export const SCENARIOS = [
+  "Four everyday plans",
   "A reward model on eight 64 GB GPUs",
   "DPO with two reward models beside it",
   "GRPO on one 40 GB GPU that ran out of memory",

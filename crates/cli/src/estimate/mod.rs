@@ -1,4 +1,4 @@
-//! `headroom estimate`: one plan, every byte.
+//! `headroom estimate`: one plan, on a screen or to the byte.
 
 mod accuracy;
 mod markdown;
@@ -14,6 +14,7 @@ use headroom_core::link::Link;
 use headroom_core::memory::Fit;
 use headroom_core::plan::Plan;
 
+use text::Extent;
 pub(crate) use time::seconds_text;
 
 use crate::{Failure, Outcome, input, json};
@@ -34,7 +35,10 @@ pub(crate) struct EstimateOptions {
     /// With --markdown: the page that the line leads to, as a link to the plan.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) page: Option<String>,
-    /// Every allocation at the peak, however small; JSON has them always.
+    /// Also every tensor at the peak with its formula, the nearest measured steps, batches, host memory and the parts of a step.
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// The same with every allocation, however small; JSON has them always.
     #[arg(long)]
     pub(crate) all: bool,
     /// Exit with 1 when the plan does not fit.
@@ -77,7 +81,12 @@ pub(crate) fn run(options: &EstimateOptions, out: &mut dyn Write) -> Result<Outc
     } else if options.markdown {
         markdown::write(&estimated, options.page.as_deref(), out)?
     } else {
-        text::write(&estimated, options.all, out)?
+        let extent = match (options.all, options.full) {
+            (true, _) => Extent::All,
+            (false, true) => Extent::Full,
+            (false, false) => Extent::Short,
+        };
+        text::write(&estimated, extent, out)?
     }
     let fits = estimated.estimate.verdict.fit != Fit::DoesNotFit;
     Ok(if options.check && !fits { Outcome::DoesNotFit } else { Outcome::Fine })

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use headroom_core::link;
 use headroom_core::memory::{Allocation, Category, Estimate, FailedRequest};
-use headroom_core::plan::{Method, MixedPrecision, Offload, Plan, Task};
+use headroom_core::plan::{Method, MixedPrecision, Offload, Plan, Task, Trainer, TrainerName};
 use headroom_core::units::{bytes_text, count_text, gib_apart, gib_parts, gib_text};
 use headroom_text::ENGLISH;
 
@@ -16,17 +16,34 @@ use headroom_answers::Estimated;
 /// Rows below this share of the peak are counted together, so that what matters is on one screen.
 const SMALL_SHARE: f64 = 0.001;
 
-/// Writes `estimated`; with `all`, every row however small.
-pub(super) fn write(estimated: &Estimated, all: bool, out: &mut dyn Write) -> Result<(), Failure> {
+/// How much is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// What fits a screen.
+    Short,
+    /// Everything, rows that are too small to matter counted together.
+    Full,
+    /// Every row.
+    All,
+}
+
+/// Writes `estimated`.
+pub(super) fn write(estimated: &Estimated, extent: Extent, out: &mut dyn Write) -> Result<(), Failure> {
     write_header(estimated, out)?;
     let estimate = &estimated.estimate;
-    write_phases(estimate, out)?;
-    write_peak(estimated.job.plan().task, estimate, out)?;
-    accuracy::write(estimated, out)?;
-    write_allocations(estimate, all, out)?;
-    task::write(&estimated.job, estimate, out)?;
-    write_host(estimate, out)?;
-    time::write(estimated, out)?;
+    write_phases(estimate, extent, out)?;
+    if extent == Extent::Short {
+        write_limit(estimate, out)?;
+        write_host_total(estimate, out)?;
+        time::write_total(estimated, out)?;
+    } else {
+        write_peak(estimated.job.plan().task, estimate, out)?;
+        accuracy::write(estimated, out)?;
+        write_allocations(estimate, extent, out)?;
+        task::write(&estimated.job, estimate, out)?;
+        write_host(estimate, out)?;
+        time::write(estimated, out)?;
+    }
     if !estimate.notes.is_empty() {
         writeln!(out, "\nNotes")?;
         for note in &estimate.notes {
@@ -41,10 +58,16 @@ fn write_header(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Failur
     let plan = job.plan();
     let mut table = Table::new(&[]);
     let share = estimate.trainable_count as f64 / estimate.param_count.max(1) as f64 * 100.0;
-    let model = format!("{}, {} parameters", job.model().name, count_text(estimate.param_count));
+    let trained = format!("{} of them trained, {share:.2} %", count_text(estimate.trainable_count));
+    let model = format!("{}, {} parameters, {trained}", job.model().name, count_text(estimate.param_count));
     table.row(["model", &model]);
-    table.row(["trained", &format!("{} parameters, {share:.2} %", count_text(estimate.trainable_count))]);
     table.row(["run", &run_text(plan)]);
+    if plan.task != Task::Inference {
+        table.row(["trainer", &trainer_text(plan)]);
+        if !plan.gradient_checkpointing && plan.trainer.name != TrainerName::Custom {
+            table.row(["", "gradient checkpointing is off: the activations of every layer are kept"]);
+        }
+    }
     let gpus = if plan.num_gpus > 1 { format!("{} x ", plan.num_gpus) } else { String::new() };
     table.row(["GPU", &format!("{gpus}{}, {}", job.gpu().name, bytes_text(estimate.gpu_bytes))]);
     table.row(["link", &format!("#{}", link::encode(plan))]);
@@ -90,6 +113,21 @@ fn run_text(plan: &Plan) -> String {
     parts.join(", ")
 }
 
+/// Whose step is replayed. A plan without a trainer is a loop of one's own: what it takes where a trainer would have defaults is said.
+fn trainer_text(plan: &Plan) -> String {
+    let Trainer { name, version } = &plan.trainer;
+    if *name == TrainerName::Custom {
+        let checkpointing = if plan.gradient_checkpointing { "" } else { ", no gradient checkpointing" };
+        return format!("none given (custom training loop{checkpointing}); trainer=trl gives TRL's defaults");
+    }
+    let label = (ENGLISH.trainer)(*name).label;
+    match (version, name.measured().last()) {
+        (Some(version), _) => format!("{label} {version}"),
+        (None, Some(newest)) => format!("{label}, no version given: the step of {newest}"),
+        (None, None) => label.to_owned(),
+    }
+}
+
 fn verdict_text(estimate: &Estimate) -> String {
     let verdict = &estimate.verdict;
     let margin = bytes_text(verdict.headroom_bytes.unsigned_abs());
@@ -121,7 +159,7 @@ fn share_text(share: f64) -> String {
 
 /// Phases down, categories across; categories that never hold a byte are left out. Every row adds up, and the peak's is
 /// what the verdict says.
-fn write_phases(estimate: &Estimate, out: &mut dyn Write) -> Result<(), Failure> {
+fn write_phases(estimate: &Estimate, extent: Extent, out: &mut dyn Write) -> Result<(), Failure> {
     let needs: Vec<Vec<(Category, u64)>> = estimate.phases.iter().map(|used| estimate.need_by_category(used)).collect();
     let of = |parts: &[(Category, u64)], category: Category| -> u64 {
         parts.iter().filter(|(c, _)| *c == category).map(|(_, bytes)| *bytes).fold(0, u64::saturating_add)
@@ -145,10 +183,11 @@ fn write_phases(estimate: &Estimate, out: &mut dyn Write) -> Result<(), Failure>
         let total = [gib_text(estimate.need_bytes(phase)), gib_text(phase.allocated_bytes), peak.to_owned()];
         table.row([name].into_iter().chain(gib_parts(&bytes)).chain(total));
     }
-    writeln!(
-        out,
-        "\nWhat each phase needs at its peak, GiB; overhead: what the allocator needs beyond the tensors, context, NCCL"
-    )?;
+    let more = match extent {
+        Extent::Short => "--full lists every tensor with its formula, and how accurate this is",
+        Extent::Full | Extent::All => "overhead: what the allocator needs beyond the tensors, context, NCCL",
+    };
+    writeln!(out, "\nWhat each phase needs at its peak, GiB; {more}")?;
     table.write(out)?;
     Ok(())
 }
@@ -175,7 +214,12 @@ fn write_peak(task: Task, estimate: &Estimate, out: &mut dyn Write) -> Result<()
     }
     writeln!(out, "\n{}, GiB", (ENGLISH.peak)(task, peak.phase))?;
     table.write(out)?;
-    match (&estimate.failure, &peak.limit) {
+    write_limit(estimate, out)
+}
+
+/// The request that fails on this plan's GPU, or else first on a smaller one.
+fn write_limit(estimate: &Estimate, out: &mut dyn Write) -> Result<(), Failure> {
+    match (&estimate.failure, &estimate.peak.limit) {
         (Some(failure), _) => write_failure(failure, out),
         (None, Some(limit)) => {
             let (request, stranded) = (bytes_text(limit.request_bytes), bytes_text(limit.stranded_bytes));
@@ -206,10 +250,11 @@ fn write_failure(failure: &FailedRequest, out: &mut dyn Write) -> Result<(), Fai
 }
 
 /// The largest first: what to look at when it does not fit.
-fn write_allocations(estimate: &Estimate, all: bool, out: &mut dyn Write) -> Result<(), Failure> {
+fn write_allocations(estimate: &Estimate, extent: Extent, out: &mut dyn Write) -> Result<(), Failure> {
     let mut rows: Vec<&Allocation> = estimate.allocations.iter().filter(|row| row.bytes_at_peak > 0).collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.bytes_at_peak));
-    let least = if all { 0 } else { (estimate.peak.allocated_bytes as f64 * SMALL_SHARE) as u64 };
+    let is_whole = extent == Extent::All;
+    let least = if is_whole { 0 } else { (estimate.peak.allocated_bytes as f64 * SMALL_SHARE) as u64 };
     let small: Vec<&Allocation> = rows.split_off(rows.partition_point(|row| row.bytes_at_peak >= least));
     let mut table = Table::new(&[Align::Left, Align::Left, Align::Right]);
     for row in &rows {
@@ -248,18 +293,27 @@ fn write_allocations(estimate: &Estimate, all: bool, out: &mut dyn Write) -> Res
     Ok(())
 }
 
+/// What the machine's host memory holds, in a line; nothing where it holds nothing.
+fn write_host_total(estimate: &Estimate, out: &mut dyn Write) -> Result<(), Failure> {
+    if !estimate.host.is_empty() {
+        let total = estimate.host.iter().map(|row| row.bytes).fold(0, u64::saturating_add);
+        writeln!(out, "Host memory of the machine, all its processes: {}", bytes_text(total))?;
+    }
+    Ok(())
+}
+
 fn write_host(estimate: &Estimate, out: &mut dyn Write) -> Result<(), Failure> {
     if estimate.host.is_empty() {
         return Ok(());
     }
-    let total = estimate.host.iter().map(|row| row.bytes).fold(0, u64::saturating_add);
     let mut table = Table::new(&[Align::Left, Align::Right]);
     for row in &estimate.host {
         let pinned = if row.pinned { ENGLISH.pinned } else { "pageable" };
         let formula = formula_text(&row.formula, &row.formula_with_numbers);
         table.row([(ENGLISH.term)(row.term), &bytes_text(row.bytes), pinned, &formula]);
     }
-    writeln!(out, "\nHost memory of the machine, all its processes: {}", bytes_text(total))?;
+    writeln!(out)?;
+    write_host_total(estimate, out)?;
     table.write(out)?;
     Ok(())
 }

@@ -12,18 +12,26 @@ use crate::layout::{Align, Table};
 /// Parts below this share of the step are left out of the text.
 const SMALL_SHARE: f64 = 0.005;
 
-/// Writes the step's time and its parts, the longest first.
-pub(super) fn write(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Failure> {
+/// Writes the step's time.
+pub(super) fn write_total(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Failure> {
     let time = &estimated.time;
     let what = if estimated.job.plan().task == Task::Inference { "Generation" } else { "Step" };
     writeln!(
         out,
-        "\n{what} time, rough: {} (between {} and {}), {:.0} tokens/s",
+        "{what} time, rough: {} (between {} and {}), {:.0} tokens/s",
         seconds_text(time.seconds.expected),
         seconds_text(time.seconds.low),
         seconds_text(time.seconds.high),
         time.tokens_per_second().expected,
     )?;
+    Ok(())
+}
+
+/// The same with its parts, the longest first.
+pub(super) fn write(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Failure> {
+    writeln!(out)?;
+    write_total(estimated, out)?;
+    let time = &estimated.time;
     let whole = time.seconds.expected.max(f64::MIN_POSITIVE);
     let mut parts: Vec<_> = time.parts.iter().filter(|part| part.seconds.expected / whole >= SMALL_SHARE).collect();
     parts.sort_by(|a, b| b.seconds.expected.total_cmp(&a.seconds.expected));

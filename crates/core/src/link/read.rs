@@ -3,7 +3,7 @@
 use super::meaning::{Decoded, MAX_LINK_BYTES, OTHER};
 use super::shown::Shown;
 use super::{packed, percent, shown, v1};
-use crate::plan::{Field, Plan, Problem, ProblemKind, fields, nearest_key};
+use crate::plan::{Field, Plan, Problem, ProblemKind, also_called, fields, nearest_key};
 
 /// Most problems that are collected; a text with more is no link.
 const MOST_PROBLEMS: usize = 100;
@@ -203,7 +203,8 @@ impl Problems {
             let (prefix, own) = key.strip_prefix(OTHER).map_or(("", key), |own| (OTHER, own));
             let keys = fields().iter().map(|field| field.link);
             let extras = shown::KEYS.into_iter().filter(|_| prefix.is_empty());
-            let nearest = nearest_key(own, keys.chain(extras)).map(|near| format!("{prefix}{near}"));
+            let meant = also_called(own).map(|field| field.link);
+            let nearest = meant.or_else(|| nearest_key(own, keys.chain(extras))).map(|near| format!("{prefix}{near}"));
             let key: String = key.chars().take(LONGEST_SHOWN).collect();
             self.add(&key, ProblemKind::UnknownKey { nearest });
         }

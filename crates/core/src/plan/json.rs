@@ -301,6 +301,9 @@ const ABBREVIATED: usize = 2;
 
 /// The name of the field that `key`, found in the section `path`, was most likely meant for.
 fn nearest_field(path: &str, key: &str) -> Option<String> {
+    if let Some(field) = super::also_called(key) {
+        return Some(field.name.to_owned());
+    }
     let whole = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     let mut best: Option<(usize, &str)> = None;
     let mut offer = |distance: Option<usize>, name: &'static str| {

@@ -57,7 +57,62 @@ pub(crate) use modules::unties_head;
 
 use crate::search::edits;
 
+/// What other tools and people in a hurry call a field, and its name here.
+const ALSO_CALLED: [(&str, &str); 31] = [
+    ("batch", "per_device_train_batch_size"),
+    ("batch_size", "per_device_train_batch_size"),
+    ("bs", "per_device_train_batch_size"),
+    ("micro_batch", "per_device_train_batch_size"),
+    ("micro_batch_size", "per_device_train_batch_size"),
+    ("accumulation", "gradient_accumulation_steps"),
+    ("grad_accum", "gradient_accumulation_steps"),
+    ("length", "max_length"),
+    ("seq_len", "max_length"),
+    ("sequence_len", "max_length"),
+    ("sequence_length", "max_length"),
+    ("context_length", "max_length"),
+    ("max_seq_length", "max_length"),
+    ("max_seq_len", "max_length"),
+    ("cutoff_len", "max_length"),
+    ("gpus", "num_gpus"),
+    ("cards", "num_gpus"),
+    ("world_size", "num_gpus"),
+    ("nproc_per_node", "num_gpus"),
+    ("card", "gpu"),
+    ("rank", "lora.r"),
+    ("lora_r", "lora.r"),
+    ("lora_rank", "lora.r"),
+    ("alpha", "lora.lora_alpha"),
+    ("dtype", "torch_dtype"),
+    ("precision", "mixed_precision"),
+    ("optimizer", "optim"),
+    ("checkpointing", "gradient_checkpointing"),
+    ("zero", "zero_stage"),
+    ("attention", "attn_implementation"),
+    ("generations", "rollout.num_generations"),
+];
+
+/// The field that goes by another name, `key`, elsewhere.
+pub(crate) fn also_called(key: &str) -> Option<&'static Field> {
+    let key = key.to_ascii_lowercase();
+    let (_, name) = ALSO_CALLED.iter().find(|(other, _)| *other == key)?;
+    field(name)
+}
+
 /// The key among `candidates` that `key` was most likely meant to be, if one is near.
 pub fn nearest_key<'a>(key: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     edits::nearest(key, candidates, edits::Closeness::Key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ALSO_CALLED, also_called, fields};
+
+    #[test]
+    fn other_names_are_no_keys_and_mean_fields() {
+        for (other, name) in ALSO_CALLED {
+            assert_eq!(also_called(other).map(|field| field.name), Some(name), "{other}");
+            assert!(fields().iter().all(|field| field.name != other && field.link != other), "{other} is a key");
+        }
+    }
 }

@@ -1,16 +1,49 @@
-//! The gallery: six situations that real teams wrote guides about, each as plans that open.
+//! The gallery: everyday plans, then six situations that teams wrote guides about, each as plans that open.
 
-use super::{Quantity, Reason, RuleOfThumb, Scenario, ScenarioPlan};
+use super::{Figures, Quantity, Reason, RuleOfThumb, Scenario, ScenarioPlan, Source};
 
 const fn rule(quantity: Quantity, low: u64, high: u64, reason: Option<Reason>) -> RuleOfThumb {
     RuleOfThumb { quantity, low_bytes: low, high_bytes: high, reason }
 }
 
+/// A plan that no guide has figures of.
+const fn everyday(key: &'static str, link: &'static str) -> ScenarioPlan {
+    ScenarioPlan { key, link, rules: &[] }
+}
+
 /// Every scenario, in the order the gallery shows them.
 pub static SCENARIOS: &[Scenario] = &[
+    // What most people come with, as TRL runs it.
+    Scenario {
+        id: "everyday",
+        source: None,
+        plans: &[
+            everyday(
+                "qlora_8b_rtx_4090",
+                "v=1&model=Qwen/Qwen3-8B&gpu=rtx-4090&trainer=trl&trainer_version=1.16.0&method=qlora&prepare_for_kbit_training=false&mixed_precision=bf16&optim=paged_adamw_8bit&per_device_train_batch_size=2&gradient_accumulation_steps=8&max_length=2048&gradient_checkpointing=true",
+            ),
+            everyday(
+                "qlora_7b_t4",
+                "v=1&model=Qwen/Qwen2.5-7B&gpu=t4&trainer=trl&trainer_version=1.16.0&method=qlora&prepare_for_kbit_training=false&torch_dtype=float16&mixed_precision=fp16&optim=paged_adamw_8bit&gradient_accumulation_steps=16&gradient_checkpointing=true",
+            ),
+            everyday(
+                "full_8b_h100",
+                "v=1&model=meta-llama/Llama-3.1-8B&gpu=h100-80gb&num_gpus=8&trainer=trl&trainer_version=1.16.0&method=full&prepare_for_kbit_training=false&mixed_precision=bf16&optim=adamw_torch_fused&per_device_train_batch_size=2&gradient_accumulation_steps=4&max_length=4096&gradient_checkpointing=true&zero_stage=3",
+            ),
+            everyday(
+                "grpo_4b",
+                "v=1&model=Qwen/Qwen3-4B&gpu=a100-80gb&trainer=trl&trainer_version=1.16.0&task=grpo&prepare_for_kbit_training=false&mixed_precision=bf16&optim=adamw_torch_fused&per_device_train_batch_size=8&gradient_accumulation_steps=2&gradient_checkpointing=true&engine=vllm&num_generations=8&max_prompt_length=512&max_completion_length=1024&vllm_mode=colocate&vllm_gpu_memory_utilization=0.4",
+            ),
+        ],
+    },
     // A reward model on eight 64 GB GPUs: full fine-tuning beside LoRA, and what the optimizer state's dtype decides.
     Scenario {
         id: "reward_model",
+        source: Some(Source {
+            name: "mmdpo-alignment, LORA_OPTIMIZATION.md",
+            address: "https://github.com/NephrenLuca/mmdpo-alignment/blob/cf298fe34dcf7465bca901550a8fed62f9fe9b6d/LORA_OPTIMIZATION.md",
+            figures: Figures::AddedUp,
+        }),
         plans: &[
             ScenarioPlan {
                 key: "full",
@@ -49,6 +82,11 @@ pub static SCENARIOS: &[Scenario] = &[
     // Safe DPO: policy, frozen reference and two frozen reward models of 7 B on the same GPUs.
     Scenario {
         id: "safe_dpo",
+        source: Some(Source {
+            name: "mmdpo-alignment, TRAINING_GUIDE.md",
+            address: "https://github.com/NephrenLuca/mmdpo-alignment/blob/5eb8ecf4877e32167c87dbc8a98800b066f5305d/TRAINING_GUIDE.md",
+            figures: Figures::None,
+        }),
         plans: &[
             ScenarioPlan {
                 key: "full_zero3",
@@ -65,6 +103,11 @@ pub static SCENARIOS: &[Scenario] = &[
     // GRPO with LoRA on one 40 GB GPU that ran out of memory, before and after its levers.
     Scenario {
         id: "grpo_out_of_memory",
+        source: Some(Source {
+            name: "grpo-dual, MEMORY_OPTIMIZATION.md",
+            address: "https://github.com/BoBaCai/grpo-dual/blob/c339aef2d9ade5ec8a6e5a901144b8e86eb925d3/MEMORY_OPTIMIZATION.md",
+            figures: Figures::Expected,
+        }),
         plans: &[
             ScenarioPlan {
                 key: "before",
@@ -101,6 +144,11 @@ pub static SCENARIOS: &[Scenario] = &[
     // A reinforcement run of a small transformer that uses a twelfth of its GPU.
     Scenario {
         id: "idle_card",
+        source: Some(Source {
+            name: "nanoChat_mxfp4, RL训练显存利用优化方案.md",
+            address: "https://github.com/DorakuCN/nanoChat_mxfp4/blob/41e7313681471795c3d91c95ca6c44b6a3086ef6/RL%E8%AE%AD%E7%BB%83%E6%98%BE%E5%AD%98%E5%88%A9%E7%94%A8%E4%BC%98%E5%8C%96%E6%96%B9%E6%A1%88.md",
+            figures: Figures::Expected,
+        }),
         plans: &[
             ScenarioPlan {
                 key: "now",
@@ -125,6 +173,11 @@ pub static SCENARIOS: &[Scenario] = &[
     // Four DeepSpeed tiers by the size of one GPU, for a model of about 1 B.
     Scenario {
         id: "deepspeed_tiers",
+        source: Some(Source {
+            name: "agent_data_collect, MEMORY_OPTIMIZATION_GUIDE.md",
+            address: "https://github.com/hunwenpinghao/agent_data_collect/blob/432809b3e1dffc61553d266e64fe09294d954c31/MEMORY_OPTIMIZATION_GUIDE.md",
+            figures: Figures::None,
+        }),
         plans: &[
             ScenarioPlan {
                 key: "zero2",
@@ -151,6 +204,11 @@ pub static SCENARIOS: &[Scenario] = &[
     // One GPU, an agent and a simulated user: the same model twice, shared, and in 4 bit.
     Scenario {
         id: "two_instances",
+        source: Some(Source {
+            name: "AGentCL, MEMORY_OPTIMIZATION.md",
+            address: "https://github.com/YolanyYwy/AGentCL/blob/216ae60cdf4a2c28648fb651802ffa9e5bdef453/MEMORY_OPTIMIZATION.md",
+            figures: Figures::AddedUp,
+        }),
         plans: &[
             ScenarioPlan {
                 key: "two_instances",

@@ -1,4 +1,4 @@
-//! Ready plans from real situations, with the figures their guides print beside the estimate.
+//! Ready plans: everyday ones, then real situations with the figures that their guides print beside the estimate.
 //!
 //! Sentences are the page's and the terminal's: here stand plans (as links), figures, and the reason for every difference
 //! above [`CLOSE`].
@@ -19,8 +19,32 @@ pub const CLOSE: f64 = 0.1;
 pub struct Scenario {
     /// Its name in addresses and texts; never changes.
     pub id: &'static str,
+    /// The guide that it comes from; none: plans that people run every day.
+    pub source: Option<Source>,
     /// Its plans, the first as the guide found it.
     pub plans: &'static [ScenarioPlan],
+}
+
+/// Where a guide is published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Source {
+    /// Whose it is, and the name of the file.
+    pub name: &'static str,
+    /// Its address, at the revision that was read.
+    pub address: &'static str,
+    /// What its figures are.
+    pub figures: Figures,
+}
+
+/// What the figures of a guide are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Figures {
+    /// Its authors added up parts; the total is what they saw, or expected to see.
+    AddedUp,
+    /// Its authors expected them of a change; nothing in the guide says that they were measured.
+    Expected,
+    /// It prints none.
+    None,
 }
 
 /// One plan of a situation.

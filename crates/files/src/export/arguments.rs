@@ -48,8 +48,8 @@ fn precision(planned: &Planned<'_>) -> Vec<Setting> {
             vec![set("bf16", true).because(Why::DeepspeedBf16), fp16]
         }
         MixedPrecision::No => vec![bf16, fp16],
-        MixedPrecision::Bf16 => vec![bf16.because(Why::Autocast), fp16.because(Why::NotFp16)],
-        MixedPrecision::Fp16 => vec![bf16, fp16.because(Why::Autocast)],
+        MixedPrecision::Bf16 => vec![bf16.because(planned.autocast()), fp16.because(Why::NotFp16)],
+        MixedPrecision::Fp16 => vec![bf16, fp16.because(planned.autocast())],
     }
 }
 

@@ -56,8 +56,9 @@ pub(super) fn config(planned: &Planned<'_>) -> Option<Vec<Setting>> {
     settings.push(set("num_epochs", 1));
     settings.push(set("max_grad_norm", plan.max_grad_norm).because(Why::Clipping(plan.max_grad_norm)));
     settings.extend(match plan.mixed_precision {
-        MixedPrecision::Bf16 => vec![set("bf16", true).because(Why::Autocast)],
-        MixedPrecision::Fp16 => vec![set("bf16", false), set("fp16", true).because(Why::Autocast)],
+        // utils/config/__init__.py loads weights in the format of these switches.
+        MixedPrecision::Bf16 => vec![set("bf16", true).because(Why::LoadedAndAutocast)],
+        MixedPrecision::Fp16 => vec![set("bf16", false), set("fp16", true).because(Why::LoadedAndAutocast)],
         MixedPrecision::No => vec![set("bf16", false), set(half_switch(planned), true).because(Why::LoadedIn)],
     });
     settings.push(match plan.attn_implementation {

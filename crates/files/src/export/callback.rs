@@ -4,7 +4,19 @@ use headroom_core::units::bytes_text;
 
 use super::planned::Planned;
 
-/// `memory_check.py`.
+/// The module that scripts import, and its file.
+pub(super) const MODULE: &str = "memory_check";
+pub(super) const FILE: &str = "memory_check.py";
+
+/// What a script says of it: the import, and the argument of the trainer; nothing where it is not wanted.
+pub(super) fn used(planned: &Planned<'_>) -> (String, &'static str) {
+    if !planned.checks_memory {
+        return (String::new(), "");
+    }
+    (format!("from {MODULE} import MemoryCheck\n"), "    callbacks=[MemoryCheck()],\n")
+}
+
+/// [`FILE`].
 pub(super) fn file(planned: &Planned<'_>) -> String {
     let (allocated, reserved) = planned
         .estimate

@@ -56,19 +56,32 @@ fn zero_optimization(plan: &Plan) -> Vec<Setting> {
     settings
 }
 
+/// Settings that stage 3 alone reads (runtime/zero/config.py).
+const OF_STAGE_3: [&str; 5] = [
+    "stage3_prefetch_bucket_size",
+    "stage3_param_persistence_threshold",
+    "stage3_max_live_parameters",
+    "stage3_max_reuse_distance",
+    "sub_group_size",
+];
+
+/// Whether DeepSpeed reads `key` at `stage`.
+pub(super) fn is_read(key: &str, stage: u8) -> bool {
+    stage == 3 || !OF_STAGE_3.contains(&key)
+}
+
 /// Sizes of buckets and limits, under DeepSpeed's names.
 fn sizes(stage: u8, of: &Distributed) -> Vec<(&'static str, BucketSize)> {
-    let mut sizes =
-        vec![("reduce_bucket_size", of.reduce_bucket_size), ("allgather_bucket_size", of.allgather_bucket_size)];
-    if stage == 3 {
-        sizes.extend([
-            ("stage3_prefetch_bucket_size", of.stage3_prefetch_bucket_size),
-            ("stage3_param_persistence_threshold", of.stage3_param_persistence_threshold),
-            ("stage3_max_live_parameters", of.stage3_max_live_parameters),
-            ("stage3_max_reuse_distance", of.stage3_max_reuse_distance),
-            ("sub_group_size", of.sub_group_size),
-        ]);
-    }
+    let mut sizes = vec![
+        ("reduce_bucket_size", of.reduce_bucket_size),
+        ("allgather_bucket_size", of.allgather_bucket_size),
+        ("stage3_prefetch_bucket_size", of.stage3_prefetch_bucket_size),
+        ("stage3_param_persistence_threshold", of.stage3_param_persistence_threshold),
+        ("stage3_max_live_parameters", of.stage3_max_live_parameters),
+        ("stage3_max_reuse_distance", of.stage3_max_reuse_distance),
+        ("sub_group_size", of.sub_group_size),
+    ];
+    sizes.retain(|(key, _)| is_read(key, stage));
     sizes
 }
 

@@ -87,7 +87,10 @@ pub(super) fn config(planned: &Planned<'_>) -> Option<Vec<Setting>> {
         settings.extend(without(own, &["bf16", "fp16"]));
         settings.push(set("bf16", true).because(Why::DeepspeedBf16));
     } else {
-        settings.extend(own);
+        settings.extend(own.into_iter().map(|setting| match setting.why {
+            Some(Why::Autocast) => setting.because(Why::TrainedInFp32),
+            _ => setting,
+        }));
     }
     if plan.use_liger_kernel {
         settings.push(set("enable_liger_kernel", true));

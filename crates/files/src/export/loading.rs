@@ -1,6 +1,5 @@
 //! What loads the model, for Python and as settings: dtype, attention, quantisation, adapters.
 
-use headroom_core::memory::Category;
 use headroom_core::plan::{AttnImplementation, Dtype, Method, QuantStorage, TargetModules, Task};
 
 use super::notation::{keywords, quoted};
@@ -11,10 +10,7 @@ use super::why::Why;
 /// Arguments of `from_pretrained` behind the name.
 pub(super) fn from_pretrained(planned: &Planned<'_>) -> Vec<Setting> {
     let plan = planned.plan;
-    let dtype = code("dtype", torch_dtype(plan.torch_dtype)).because(match planned.bytes_of(Category::Weights) {
-        Some(bytes) => Why::Weights(bytes),
-        None => Why::LoadedIn,
-    });
+    let dtype = code("dtype", torch_dtype(plan.torch_dtype)).because(planned.loaded());
     let mut settings = vec![dtype, set("attn_implementation", plan.attn_implementation.name())];
     if plan.attn_implementation == AttnImplementation::FlashAttention2 {
         settings[1] = settings[1].clone().because(Why::AttentionKernel);

@@ -14,6 +14,7 @@ mod loading;
 mod ms_swift;
 mod notation;
 mod planned;
+mod requirements;
 mod setting;
 mod summary;
 mod transformers;
@@ -165,7 +166,7 @@ pub struct Export {
 /// # Errors
 /// Why there is nothing to write.
 pub fn export(plan: &Plan, format: Format, language: Language) -> Result<Export, Refused> {
-    let planned = Planned::new(plan, language);
+    let mut planned = Planned::new(plan, language);
     let one = |name: &str, text: String| Ok(Export { files: vec![file(name, text)], unsaid: Vec::new() });
     let nothing = Err(Refused::Nothing(format));
     match format {
@@ -190,11 +191,14 @@ pub fn export(plan: &Plan, format: Format, language: Language) -> Result<Export,
             files.retain(|file| file.name == LAUNCH_FILE);
             Ok(Export { files, unsaid: Vec::new() })
         }
-        Format::Callback => one("memory_check.py", callback::file(&planned)),
-        Format::Markdown => one("README.md", summary::markdown(&planned, &[])),
+        Format::Callback => one(callback::FILE, callback::file(&planned)),
+        Format::Markdown => one("README.md", summary::markdown(&planned, own_trainer(plan), &[])),
         Format::Json => one("plan.json", plan.to_json()),
         Format::Csv => one("estimate.csv", summary::csv(&planned)),
-        Format::All => whole(&planned),
+        Format::All => {
+            planned.checks_memory = true;
+            whole(&planned)
+        }
         Format::TrlYaml => run(&planned, TrainerName::Trl, trl_command_files(&planned)?),
         Format::Transformers
         | Format::Trl
@@ -237,48 +241,29 @@ fn deepspeed_file(planned: &Planned<'_>) -> Option<File> {
     (planned.sharding() == Sharding::Zero).then(|| file(DEEPSPEED_FILE, notation::json(&deepspeed::config(planned))))
 }
 
-/// What stands beside a trainer's own file: DeepSpeed's, accelerate's, the model's config.
+/// What stands beside a trainer's own file: accelerate's, the model's config.
 fn beside(planned: &Planned<'_>, uses_accelerate: bool) -> Vec<File> {
     let mut files = Vec::new();
     if uses_accelerate && planned.is_distributed() {
         files.push(file(ACCELERATE_FILE, notation::yaml(&accelerate::config(planned), planned.language)));
     }
-    files.extend(deepspeed_file(planned));
     if let ModelChoice::Config { config, .. } = &planned.plan.model {
         let text = serde_json::to_string_pretty(config).unwrap_or_default();
         files.push(file(&format!("{MODEL_FOLDER}/config.json"), text + "\n"));
     }
-    if let Some(pins) = requirements(planned.plan) {
-        files.push(file("requirements.txt", pins));
-    }
     files
 }
 
-/// Versions that the plan names, as pip takes them.
-fn requirements(plan: &Plan) -> Option<String> {
-    let of = &plan.software;
-    let package = match plan.trainer.name {
-        TrainerName::Transformers if of.transformers.is_none() => Some("transformers"),
-        TrainerName::Trl => Some("trl"),
-        TrainerName::LlamaFactory => Some("llamafactory"),
-        TrainerName::MsSwift => Some("ms-swift"),
-        TrainerName::Axolotl => Some("axolotl"),
-        _ => None,
-    };
-    let trainer = package.zip(plan.trainer.version.as_ref());
-    let libraries = [
-        ("torch", &of.torch),
-        ("transformers", &of.transformers),
-        ("peft", &of.peft),
-        ("bitsandbytes", &of.bitsandbytes),
-        ("flash-linear-attention", &of.flash_linear_attention),
-        ("causal-conv1d", &of.causal_conv1d),
-        ("mamba-ssm", &of.mamba_ssm),
-    ];
-    let libraries = libraries.into_iter().filter_map(|(name, version)| Some((name, version.as_ref()?)));
-    let pins: String =
-        trainer.into_iter().chain(libraries).map(|(name, version)| format!("{name}=={version}\n")).collect();
-    (!pins.is_empty()).then_some(pins)
+/// What `files` of `trainer` name, and what has to be installed for them.
+fn completed(planned: &Planned<'_>, trainer: TrainerName, mut files: Vec<File>) -> Vec<File> {
+    let is_named = |name: &str| files.iter().any(|file| file.text.contains(name));
+    // A file that nothing reads would be taken for a setting of the run.
+    let of_deepspeed = deepspeed_file(planned).filter(|_| is_named(DEEPSPEED_FILE));
+    let check = is_named(callback::MODULE).then(|| file(callback::FILE, callback::file(planned)));
+    files.extend(of_deepspeed);
+    files.extend(check);
+    files.push(file("requirements.txt", requirements::requirements(planned, trainer, &files)));
+    files
 }
 
 /// Every file that `trainer` needs to run the plan, its own first.
@@ -322,7 +307,7 @@ fn trainer_files(planned: &Planned<'_>, trainer: TrainerName) -> Result<Vec<File
     if trainer == TrainerName::MsSwift && planned.sharding() == Sharding::Fsdp {
         files.push(file(ms_swift::FSDP_FILE, notation::json(&ms_swift::fsdp(planned))));
     }
-    Ok(files)
+    Ok(completed(planned, trainer, files))
 }
 
 /// The same for `trl sft --config` and its siblings.
@@ -337,7 +322,7 @@ fn trl_command_files(planned: &Planned<'_>) -> Result<Vec<File>, Refused> {
     let script = format!("#!/bin/sh\nset -e\n{}{machines}{start}\n", launch::environment(planned));
     let mut files = vec![file("config.yaml", config), file(LAUNCH_FILE, script)];
     files.extend(beside(planned, true));
-    Ok(files)
+    Ok(completed(planned, TrainerName::Trl, files))
 }
 
 /// `files` with what they do not say.
@@ -347,13 +332,12 @@ fn run(planned: &Planned<'_>, trainer: TrainerName, mut files: Vec<File>) -> Res
     Ok(Export { files, unsaid })
 }
 
-/// The files of the plan's own trainer with the callback and a README.
+/// The files of the plan's own trainer with a README; scripts print what each step allocates.
 fn whole(planned: &Planned<'_>) -> Result<Export, Refused> {
     let trainer = own_trainer(planned.plan);
     let Export { mut files, unsaid } = run(planned, trainer, trainer_files(planned, trainer)?)?;
     let names: Vec<String> = unsaid.iter().map(|field| (*field).to_owned()).collect();
-    files.push(file("memory_check.py", callback::file(planned)));
-    files.push(file("README.md", summary::markdown(planned, &names)));
+    files.push(file("README.md", summary::markdown(planned, trainer, &names)));
     files.push(file("plan.json", planned.plan.to_json()));
     Ok(Export { files, unsaid })
 }

@@ -2,14 +2,15 @@
 
 use headroom_core::link;
 use headroom_core::memory::Fit;
-use headroom_core::plan::{self, Plan};
+use headroom_core::plan::{self, Plan, TrainerName};
 use headroom_core::units::bytes_text;
 use headroom_text::Language;
 
 use super::planned::Planned;
 
-/// A README for the folder of files: the verdict, every phase, every setting that was chosen, and what no file says.
-pub(super) fn markdown(planned: &Planned<'_>, unsaid: &[String]) -> String {
+/// A README for the folder of files, which are for `trainer`: the verdict and whose step it is of, every phase, every setting that was
+/// chosen, and what no file says.
+pub(super) fn markdown(planned: &Planned<'_>, trainer: TrainerName, unsaid: &[String]) -> String {
     let plan = planned.plan;
     let chinese = planned.language == Language::Chinese;
     let say = |english: &'static str, chinese_text: &'static str| if chinese { chinese_text } else { english };
@@ -25,9 +26,10 @@ pub(super) fn markdown(planned: &Planned<'_>, unsaid: &[String]) -> String {
         let shown = bytes_text(estimate.peak.device_bytes);
         let there = bytes_text(estimate.gpu_bytes);
         out += &match chinese {
-            true => format!("{verdict}每张 GPU 需要 {needed}，共 {there}；nvidia-smi 最多显示 {shown}。\n\n"),
-            false => format!("{verdict} {needed} of {there} on each GPU; nvidia-smi shows up to {shown}.\n\n"),
+            true => format!("{verdict}每张 GPU 需要 {needed}，共 {there}；nvidia-smi 最多显示 {shown}。\n"),
+            false => format!("{verdict} {needed} of {there} on each GPU; nvidia-smi shows up to {shown}.\n"),
         };
+        out += &format!("{}\n\n", step(planned, trainer));
         out += &format!(
             "| {} | {} | {} |\n| --- | --- | --- |\n",
             say("phase", "阶段"),
@@ -57,8 +59,38 @@ pub(super) fn markdown(planned: &Planned<'_>, unsaid: &[String]) -> String {
             out += &format!("- `{field}`\n");
         }
     }
-    out += &format!("\n{}: `#{}`\n", say("Link", "链接"), link::encode(plan));
+    out += &format!(
+        "\n{}\n\n```sh\nheadroom estimate '#{}'\n```\n",
+        say("Estimate it again:", "重新估算："),
+        link::encode(plan)
+    );
     out
+}
+
+/// Whose step the figures are of, and whether the files are for another trainer.
+fn step(planned: &Planned<'_>, trainer: TrainerName) -> String {
+    let chinese = planned.language == Language::Chinese;
+    let label = |name: TrainerName| (planned.language.texts().trainer)(name).label;
+    let of = &planned.plan.trainer;
+    let estimated = match of.name {
+        TrainerName::Custom if chinese => "按通用训练循环（方案未指定训练器）的步骤估算。".to_owned(),
+        TrainerName::Custom => "Estimated by the step of a custom training loop: the plan names no trainer.".to_owned(),
+        name if name.measured().is_empty() && chinese => {
+            format!("{} 的步骤尚未建模，按最接近的步骤估算。", label(name))
+        }
+        name if name.measured().is_empty() => {
+            format!("The step of {} is not modelled: estimated by the nearest one.", label(name))
+        }
+        name if chinese => format!("按 {} {} 的步骤估算。", label(name), of.release()),
+        name => format!("Estimated by the step of {} {}.", label(name), of.release()),
+    };
+    if of.name == trainer {
+        return estimated;
+    }
+    match chinese {
+        true => format!("{estimated}这些文件用于 {}，其步骤所需可能不同。", label(trainer)),
+        false => format!("{estimated} These files are for {}, whose step may need more or less.", label(trainer)),
+    }
 }
 
 /// Settings in which the plan differs from what its trainer takes by itself, and those that everyone asks for.

@@ -3,6 +3,7 @@
 use headroom_core::plan::{Method, Task};
 
 use super::arguments::{deepspeed, housekeeping, training};
+use super::callback;
 use super::loading;
 use super::notation::keywords;
 use super::planned::Planned;
@@ -40,7 +41,8 @@ pub(super) fn script(planned: &Planned<'_>) -> Option<String> {
     for name in names {
         out += &format!("    {name},\n");
     }
-    out += ")\n\n";
+    let (import, callback) = callback::used(planned);
+    out += &format!(")\n{import}\n");
     out += &loading::statements(planned);
     if prepares {
         let checkpointing = if plan.gradient_checkpointing { "True" } else { "False" };
@@ -59,7 +61,7 @@ pub(super) fn script(planned: &Planned<'_>) -> Option<String> {
     let collate = if loading::is_classifier(plan.task) { "tokenizer" } else { "tokenizer, mlm=False" };
     out += &format!(
         "trainer = Trainer(\n    model=model,\n    args=args,\n    train_dataset=train_dataset,\n    \
-         data_collator={collator}({collate}),\n)\ntrainer.train()\n"
+         data_collator={collator}({collate}),\n{callback})\ntrainer.train()\n"
     );
     Some(out)
 }

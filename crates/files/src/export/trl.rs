@@ -5,6 +5,7 @@ use headroom_core::plan::{
 };
 
 use super::arguments::{deepspeed, given, housekeeping, training};
+use super::callback;
 use super::generation::{engine, steps_per_generation};
 use super::loading;
 use super::notation::keywords;
@@ -141,7 +142,8 @@ pub(super) fn script(planned: &Planned<'_>) -> Option<String> {
     }
     let quantizer = if plan.method == Method::Qlora { ", BitsAndBytesConfig" } else { "" };
     out += &format!("from transformers import {}{quantizer}\n", loading::auto_class(plan.task));
-    out += &format!("from {module} import {config_class}, {trainer_class}\n\n");
+    let (import, callback) = callback::used(planned);
+    out += &format!("from {module} import {config_class}, {trainer_class}\n{import}\n");
     out += &loading::statements(planned);
     out += &format!("args = {config_class}(\n{})\n", keywords(&config(planned), 1, planned.language));
     out += "train_dataset = load_dataset(\"json\", data_files=\"train.jsonl\", split=\"train\")\n";
@@ -155,6 +157,7 @@ pub(super) fn script(planned: &Planned<'_>) -> Option<String> {
     if plan.method != Method::Full {
         out += "    peft_config=peft_config,\n";
     }
+    out += callback;
     out += ")\ntrainer.train()\n";
     Some(out)
 }
@@ -177,7 +180,7 @@ pub(super) fn command_config(planned: &Planned<'_>) -> Vec<Setting> {
     let plan = planned.plan;
     let mut settings = vec![
         set("model_name_or_path", planned.model()),
-        set("dtype", plan.torch_dtype.name()).because(Why::LoadedIn),
+        set("dtype", plan.torch_dtype.name()).because(planned.loaded()),
         set("attn_implementation", plan.attn_implementation.name()),
         set("dataset_name", "trl-lib/Capybara"),
     ];

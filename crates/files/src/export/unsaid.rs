@@ -3,6 +3,7 @@
 use headroom_core::plan::{self, Framework, Method, Plan, TargetModules, Task, TrainerName};
 use headroom_text::Language;
 
+use super::deepspeed;
 use super::planned::{Planned, Sharding};
 use super::unsloth;
 use crate::import::{self, File};
@@ -80,7 +81,8 @@ fn matters_among_processes(planned: &Planned<'_>, member: &str) -> bool {
             planned.sharding() == Sharding::Fsdp && planned.plan.distributed.framework == Framework::Fsdp2
         }
         _ if OF_FSDP.contains(&member) => planned.sharding() == Sharding::Fsdp,
-        _ => planned.sharding() == Sharding::Zero,
+        "pin_memory" => planned.sharding() == Sharding::Zero && planned.offloads(),
+        _ => planned.sharding() == Sharding::Zero && deepspeed::is_read(member, planned.plan.zero_stage),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use headroom_core::plan::{Method, TargetModules, Task};
 
+use super::callback;
 use super::loading::torch_dtype;
 use super::notation::{keywords, quoted};
 use super::planned::Planned;
@@ -23,7 +24,8 @@ pub(super) fn script(planned: &Planned<'_>) -> Option<String> {
     // Unsloth patches the others as they are imported, so it comes first.
     let mut out =
         String::from("from unsloth import FastLanguageModel\nimport torch\nfrom datasets import load_dataset\n");
-    out += &format!("from {module} import {config_class}, {trainer_class}\n\n");
+    let (import, callback) = callback::used(planned);
+    out += &format!("from {module} import {config_class}, {trainer_class}\n{import}\n");
     let model = quoted(&planned.model());
     out += &format!(
         "model, tokenizer = FastLanguageModel.from_pretrained(\n    {model},\n{})\n",
@@ -46,7 +48,7 @@ pub(super) fn script(planned: &Planned<'_>) -> Option<String> {
     if reinforcement {
         out += "    reward_funcs=reward,\n";
     }
-    Some(out + ")\ntrainer.train()\n")
+    Some(out + callback + ")\ntrainer.train()\n")
 }
 
 fn loading(planned: &Planned<'_>) -> Vec<Setting> {

@@ -27,6 +27,26 @@ pub(super) enum Why {
     Weights(u64),
     /// Matmuls in this format; weights stay as loaded.
     Autocast,
+    /// DeepSpeed's engine computes in it, without autocast.
+    CastByEngine,
+    /// The trainer loads weights in it, too.
+    LoadedAndAutocast,
+    /// Matmuls in this format; the trainer holds what trains in fp32.
+    TrainedInFp32,
+    /// DeepSpeed makes this dtype of them, so that so many bytes are on each GPU.
+    WeightsCast {
+        /// The engine's.
+        dtype: &'static str,
+        /// On each GPU.
+        bytes: u64,
+    },
+    /// The base is quantised: this dtype is that of the rest.
+    Unquantised {
+        /// Of a quantised weight.
+        bits: u8,
+        /// Of all weights on each GPU.
+        bytes: u64,
+    },
     /// Weights are loaded in it.
     LoadedIn,
     /// Adapters: parameters that train.
@@ -96,6 +116,18 @@ impl Why {
             Self::OptimizerState(bytes) => format!("{} of state on each GPU", bytes_text(*bytes)),
             Self::Weights(bytes) => format!("{} of weights on each GPU", bytes_text(*bytes)),
             Self::Autocast => "autocast: matmuls in this format, weights stay as loaded".to_owned(),
+            Self::CastByEngine => {
+                "DeepSpeed casts weights to this format; its optimizer keeps fp32 copies of what trains".to_owned()
+            }
+            Self::LoadedAndAutocast => "weights are loaded in this format, and matmuls run in it".to_owned(),
+            Self::TrainedInFp32 => "autocast: matmuls in this format, what trains is held in float32".to_owned(),
+            Self::WeightsCast { dtype, bytes } => {
+                format!("DeepSpeed makes the weights {dtype}: {} on each GPU", bytes_text(*bytes))
+            }
+            Self::Unquantised { bits, bytes } => format!(
+                "of what stays unquantised; with the {bits}-bit base {} of weights on each GPU",
+                bytes_text(*bytes)
+            ),
             Self::LoadedIn => "weights are loaded in this format".to_owned(),
             Self::Trainable(count) => format!("{count} parameters train"),
             Self::AttentionKernel => "keeps no scores of b x heads x s x s".to_owned(),
@@ -143,6 +175,15 @@ impl Why {
             Self::OptimizerState(bytes) => format!("每张 GPU 的优化器状态 {}", bytes_text(*bytes)),
             Self::Weights(bytes) => format!("每张 GPU 的权重 {}", bytes_text(*bytes)),
             Self::Autocast => "自动混合精度：矩阵乘用该格式，权重保持加载时的格式".to_owned(),
+            Self::CastByEngine => "DeepSpeed 把权重转换为该格式，优化器另存训练参数的 fp32 副本".to_owned(),
+            Self::LoadedAndAutocast => "权重按该格式加载，矩阵乘也用该格式".to_owned(),
+            Self::TrainedInFp32 => "自动混合精度：矩阵乘用该格式，参与训练的权重保持 float32".to_owned(),
+            Self::WeightsCast { dtype, bytes } => {
+                format!("DeepSpeed 把权重转换为 {dtype}：每张 GPU {}", bytes_text(*bytes))
+            }
+            Self::Unquantised { bits, bytes } => {
+                format!("未量化部分的格式；连同 {bits} 位基座，每张 GPU 的权重 {}", bytes_text(*bytes))
+            }
             Self::LoadedIn => "权重按该格式加载".to_owned(),
             Self::Trainable(count) => format!("{count} 个参数参与训练"),
             Self::AttentionKernel => "不保存 b × 头数 × s × s 的注意力分数".to_owned(),

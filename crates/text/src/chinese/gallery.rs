@@ -1,14 +1,16 @@
 //! The scenario gallery in Simplified Chinese.
 
-use headroom_core::scenario::{Quantity, Reason};
+use headroom_core::scenario::{Figures, Quantity, Reason};
 
 use crate::gallery::{GalleryTexts, NO_SCENARIO, ScenarioText};
 
 pub(super) const TEXTS: GalleryTexts = GalleryTexts {
     button: "实战场景",
-    title: "六个真实场景",
-    intro: "每个场景都来自某个团队在显存不足（或发现显卡闲置）之后写的经验文档。打开方案可以随意修改，文档里的数字与我们的估算并排列出。",
+    title: "常用方案与六个真实场景",
+    intro: "打开方案可以随意修改。每个真实场景都来自某个团队在显存不足（或发现显卡闲置）之后公开的文档。文档里的数字是作者给出的，与我们的估算并排列出，并说明每处差异的原因。",
     scenario,
+    source: "文档：",
+    figures,
     rules: "文档数字与估算对照",
     rules_of: |plan| format!("文档数字与估算对照：{plan}"),
     column_quantity: "单卡",
@@ -20,6 +22,16 @@ pub(super) const TEXTS: GalleryTexts = GalleryTexts {
     reason,
 };
 
+static EVERYDAY: ScenarioText = ScenarioText {
+    title: "四个常用方案",
+    story: "大多数人的需求，按 TRL 1.16 的做法运行。先选最接近的一个，再换成自己的模型、显卡、批量和长度。",
+    plans: &[
+        ("qlora_8b_rtx_4090", "RTX 4090 上用 QLoRA 训练 8B 模型"),
+        ("qlora_7b_t4", "T4（免费笔记本）上用 QLoRA 训练 7B 模型"),
+        ("full_8b_h100", "八张 H100 用 ZeRO-3 全参数微调 8B 模型"),
+        ("grpo_4b", "一张 A100 上用 LoRA 和 vLLM 对 4B 模型做 GRPO"),
+    ],
+};
 static REWARD_MODEL: ScenarioText = ScenarioText {
     title: "八张 64 GB 显卡训练奖励模型",
     story: "Mistral 7B 加一个打分头，全量训练或用 LoRA。关键在于 AdamW 状态的精度：bf16 时全量训练放得下，fp32 时必须分片。",
@@ -78,6 +90,7 @@ static TWO_INSTANCES: ScenarioText = ScenarioText {
 
 fn scenario(id: &str) -> &'static ScenarioText {
     match id {
+        "everyday" => &EVERYDAY,
         "reward_model" => &REWARD_MODEL,
         "safe_dpo" => &SAFE_DPO,
         "grpo_out_of_memory" => &GRPO_OUT_OF_MEMORY,
@@ -85,6 +98,14 @@ fn scenario(id: &str) -> &'static ScenarioText {
         "deepspeed_tiers" => &DEEPSPEED_TIERS,
         "two_instances" => &TWO_INSTANCES,
         _ => &NO_SCENARIO,
+    }
+}
+
+fn figures(figures: Figures) -> &'static str {
+    match figures {
+        Figures::AddedUp => "其中的数字由作者逐项相加得出。",
+        Figures::Expected => "其中的数字是作者对改动效果的预期，文档没有给出实测值。",
+        Figures::None => "文档没有给出这些方案的显存数字。",
     }
 }
 
@@ -107,9 +128,13 @@ fn reason(reason: Reason) -> &'static str {
         Reason::Fp32Adapters => "peft 的适配器保持 fp32，梯度和优化器状态也随之为 fp32。",
         Reason::AdapterInputs => "每个适配器都要为反向传播保留一份 fp32 输入，不开梯度检查点时累积可观。",
         Reason::EverySequenceKept => "没有梯度检查点，16 条序列的每一层都要为反向传播保留，这张卡远远不够。",
-        Reason::SavingsDoNotAdd => "各项手段省下的比例不能相加：权重不变，秩减半只省几兆字节。",
+        Reason::SavingsDoNotAdd => {
+            "文档从 40 GB 里直接减去 60%。各项手段省下的比例不能相加：权重不变，秩减半只省几兆字节。文档没有写明模型，这里用的是 7B 模型。"
+        }
         Reason::LengthAssumed => "这里按最长的提示和回答计算，文档那次训练的序列更短。",
-        Reason::GrowsWithBatchOnly => "随批量增长的只有激活值、logits 和缓存，权重与优化器状态不变。",
+        Reason::GrowsWithBatchOnly => {
+            "这是文档对加大批量的预期。随批量增长的只有激活值、logits 和缓存，权重与优化器状态不变。"
+        }
         Reason::FormulaGivesLess => "按文档自己的公式，算出来只有它所写的一半。",
         Reason::UnquantizedParts => "词嵌入、输出头和归一化层仍是 16 位，而这个模型的词表很大。",
     }

@@ -1,14 +1,16 @@
 //! The scenario gallery in English.
 
-use headroom_core::scenario::{Quantity, Reason};
+use headroom_core::scenario::{Figures, Quantity, Reason};
 
 use crate::gallery::{GalleryTexts, NO_SCENARIO, ScenarioText};
 
 pub(super) const TEXTS: GalleryTexts = GalleryTexts {
     button: "Scenarios",
-    title: "Six real situations",
-    intro: "Each comes from a guide that a team wrote after running out of memory, or after finding a GPU idle. Open a plan and change it; the guide's figures stand beside ours.",
+    title: "Everyday plans and six real situations",
+    intro: "Open a plan and change it. Each real situation comes from a guide that a team published after running out of memory, or after finding a GPU idle. Its figures are its authors' and stand beside ours, with the reason for every difference.",
     scenario,
+    source: "Guide:",
+    figures,
     rules: "The guide's figures beside ours",
     rules_of: |plan| format!("Figures of the guide beside ours: {plan}"),
     column_quantity: "On one GPU",
@@ -20,6 +22,16 @@ pub(super) const TEXTS: GalleryTexts = GalleryTexts {
     reason,
 };
 
+static EVERYDAY: ScenarioText = ScenarioText {
+    title: "Four everyday plans",
+    story: "What most people come with, as TRL 1.16 runs it. Take the nearest one, then choose your model, GPU, batch and length.",
+    plans: &[
+        ("qlora_8b_rtx_4090", "QLoRA of an 8 B model on an RTX 4090"),
+        ("qlora_7b_t4", "QLoRA of a 7 B model on a T4, as free notebooks have it"),
+        ("full_8b_h100", "Full fine-tuning of an 8 B model on eight H100 with ZeRO-3"),
+        ("grpo_4b", "GRPO of a 4 B model with LoRA and vLLM on one A100"),
+    ],
+};
 static REWARD_MODEL: ScenarioText = ScenarioText {
     title: "A reward model on eight 64 GB GPUs",
     story: "Mistral 7B with a one-score head, trained in full or through LoRA. The dtype of AdamW's state decides: in bf16 the full run fits, in fp32 it needs sharding.",
@@ -78,6 +90,7 @@ static TWO_INSTANCES: ScenarioText = ScenarioText {
 
 fn scenario(id: &str) -> &'static ScenarioText {
     match id {
+        "everyday" => &EVERYDAY,
         "reward_model" => &REWARD_MODEL,
         "safe_dpo" => &SAFE_DPO,
         "grpo_out_of_memory" => &GRPO_OUT_OF_MEMORY,
@@ -85,6 +98,16 @@ fn scenario(id: &str) -> &'static ScenarioText {
         "deepspeed_tiers" => &DEEPSPEED_TIERS,
         "two_instances" => &TWO_INSTANCES,
         _ => &NO_SCENARIO,
+    }
+}
+
+fn figures(figures: Figures) -> &'static str {
+    match figures {
+        Figures::AddedUp => "Its figures are parts that its authors added up.",
+        Figures::Expected => {
+            "Its figures are what its authors expected of their changes; it prints no measurement of them."
+        }
+        Figures::None => "It prints no memory of these plans.",
     }
 }
 
@@ -116,11 +139,11 @@ fn reason(reason: Reason) -> &'static str {
             "Without checkpointing, every layer of all 16 sequences is kept for backward: the GPU was far too small."
         }
         Reason::SavingsDoNotAdd => {
-            "Savings of levers in a row do not add up: the weights stay, and half the rank saves megabytes."
+            "The guide takes 60 % off 40 GB. Savings of levers in a row do not add up: the weights stay, and half the rank saves megabytes. It names no model: ours has 7 B parameters."
         }
         Reason::LengthAssumed => "Counted at the longest prompt and answer; the guide's run saw shorter ones.",
         Reason::GrowsWithBatchOnly => {
-            "Only activations, logits and cache grow with the batch; weights and optimizer state stay."
+            "The guide expected this of larger batches. Only activations, logits and cache grow with the batch; weights and optimizer state stay."
         }
         Reason::FormulaGivesLess => "The guide's own formula gives half of what it prints.",
         Reason::UnquantizedParts => "Embeddings, head and norms stay in 16 bits, and this vocabulary is large.",
