@@ -171,6 +171,8 @@ pub(super) fn refused(plan: &Plan, model: &Model) -> Option<Problem> {
         return problem(shorter, other, least);
     };
     let positions = image.positions.saturating_mul(per_sample);
-    let fits = image.is_assumed || positions <= plan.max_length;
-    (!fits).then(|| problem("max_length", "images.per_sample", positions.to_string())).flatten()
+    if positions <= plan.max_length {
+        return None;
+    }
+    problem("max_length", "images.per_sample", positions.to_string())
 }

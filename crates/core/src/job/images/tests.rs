@@ -31,7 +31,8 @@ fn by(program: &str, plan: &Value) -> Job {
 
 /// Every processor of `python/image_sizes.py` with the jobs of the classes that have it.
 fn classes() -> Vec<(&'static str, Vec<Job>)> {
-    let smolvlm2 = json!({"model": "HuggingFaceTB/SmolVLM2-500M-Video-Instruct", "images": {"per_sample": 1}});
+    let smolvlm2 = "HuggingFaceTB/SmolVLM2-500M-Video-Instruct";
+    let smolvlm2 = json!({"model": smolvlm2, "images": {"per_sample": 1}, "max_length": 4_096});
     let qwen3 = [
         job("qwen3_vl-lora-lm", "qwen3_vl"),
         job("qwen3_vl_moe-full", "qwen3_vl_moe"),
@@ -158,8 +159,9 @@ fn positions_of_images_fit_the_sequence() {
     // 1,024 positions each, of 2,048.
     assert_eq!(with(2, Some(896), None), None);
     assert_eq!(with(3, Some(896), None).as_deref(), Some("max_length"));
-    // Nothing is refused for a size that the plan does not say.
-    assert_eq!(with(3, None, None), None);
+    // A size that the plan does not say is assumed, 1,369 positions each, and has to fit like one that it says.
+    assert_eq!(with(1, None, None), None);
+    assert_eq!(with(2, None, None).as_deref(), Some("max_length"));
     // 200 times as long as the other side, and longer.
     assert_eq!(with(1, Some(28), Some(5_600)), None);
     assert_eq!(with(1, Some(28), Some(5_601)).as_deref(), Some("images.height"));
