@@ -187,3 +187,43 @@ fn what_was_not_compared_with_anything_is_refused_by_name() {
         matches!(problems.as_slice(), [Problem { kind: ProblemKind::NoSuchModule { known, .. }, .. }] if known.len() == 4)
     );
 }
+
+/// Bytes at the peak of a step with Qwen2.5-VL's tower frozen and adapters on its text.
+fn with_frozen_tower(changes: Value) -> u64 {
+    peak("qwen2_5_vl-lora-text-gc-transformers-4", changes).peak.allocated_bytes
+}
+
+#[test]
+fn what_a_frozen_tower_keeps_follows_the_release_of_transformers() {
+    let by = |release: &str| with_frozen_tower(json!({"software": {"transformers": release}}));
+    let (none, inputs) = (by("4.57.6"), by("5.0.0"));
+    assert_eq!([by("5.24.0"), with_frozen_tower(json!({"software": null}))], [inputs, inputs]);
+    // What 32 layers read at the peak of the text's backward: 4,096 patches of 1,280 in bf16.
+    let of_layers = 32 * 4_096 * 1_280 * 2;
+    assert!(inputs - none > of_layers && inputs - none < of_layers + of_layers / 4, "{} bytes", inputs - none);
+    // SmolVLM's own function reached its tower before.
+    let smolvlm = |release: &str| peak("smolvlm-lora-lm-gc", json!({"software": {"transformers": release}}));
+    assert_eq!(smolvlm("4.57.6").peak.allocated_bytes, smolvlm("5.0.0").peak.allocated_bytes);
+}
+
+#[test]
+fn what_a_frozen_tower_keeps_follows_the_trainer() {
+    let by = |name: &str, version: &str, changes: Value| {
+        let mut all = json!({"software": null, "trainer": {"name": name, "version": version}});
+        all.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+        with_frozen_tower(all)
+    };
+    // LLaMA-Factory runs frozen layers without a checkpoint, and only peft's hook makes what they read require gradients.
+    let factory = |changes| by("llamafactory", "0.9.5", changes);
+    let lora = factory(json!({}));
+    assert!(lora > factory(json!({"software": {"transformers": "4.57.6"}})) + (5 << 30));
+    let full = |release: &str| factory(json!({"method": "full", "software": {"transformers": release}}));
+    assert_eq!(full("4.57.6"), full("5.6.0"));
+    // ms-swift switches the graph off since 4.6, unless something of the tower trains.
+    let swift = |version: &str, freeze: Value| by("ms-swift", version, json!({"freeze": freeze}));
+    let parts = json!(["vision_tower", "multi_modal_projector"]);
+    assert!(swift("4.5.3", parts.clone()) > swift("4.6.0", parts) + (300 << 20));
+    let lora = json!({"r": 16, "target_modules": "all-linear"});
+    let all = |version: &str| by("ms-swift", version, json!({"freeze": [], "lora": lora}));
+    assert_eq!(all("4.5.3"), all("4.6.0"));
+}

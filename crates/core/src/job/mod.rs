@@ -9,6 +9,7 @@ mod attention;
 mod engine;
 mod four_bit;
 mod images;
+mod input_grads;
 mod instances;
 mod liger;
 mod loss;
@@ -28,6 +29,7 @@ pub(crate) use engine::{MAX_NUM_SEQS, captured};
 pub(crate) use four_bit::FusedGemm;
 pub use images::ImageRule;
 pub(crate) use images::SeenImage;
+pub(crate) use input_grads::InputGrads;
 pub use instances::Instance;
 pub(crate) use liger::{
     applies as applies_liger, fuses_experts, fuses_gate, fuses_loss as fuses_liger_loss, norm_in_place,

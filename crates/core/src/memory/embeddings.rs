@@ -4,7 +4,6 @@ use super::activations::ForwardContext;
 use super::autograd::{Sym, Tensor, add, cast, dims, embedding, linear, mul_scalar, transpose_heads};
 use super::term::Term;
 use super::weights::TableAdapter;
-use crate::plan::{Auto, Plan, TrainerName};
 
 /// What an adapter adds to rows of its table (peft tuners/lora/layer.py `Embedding.forward`): rows of A's transpose, times B's.
 /// Autocast casts both anew, as it keeps no copy of a view. Where a class scales rows within its table, so does peft.
@@ -26,14 +25,4 @@ pub(super) fn add_adapter(context: &ForwardContext, adapter: &TableAdapter, rows
     let (element, sum) = (rows.element(), add(&rows, &update, stream));
     drop((rows, update));
     cast(&sum, element, stream)
-}
-
-/// `enable_input_require_grads`: the token embedding's output becomes a leaf, so that gradients reach adapters through
-/// frozen embeddings; its gradient lives until the loss goes. transformers switches it on with checkpointing
-/// (modeling_utils.py `_activation_checkpointing_enable`), axolotl with every adapter (loaders/adapter.py `load_adapter`).
-pub(crate) fn requires_input_grads(plan: &Plan) -> bool {
-    match plan.enable_input_require_grads {
-        Auto::Set(on) => on,
-        Auto::Auto => plan.gradient_checkpointing || plan.trainer.name == TrainerName::Axolotl,
-    }
 }

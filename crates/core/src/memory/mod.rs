@@ -34,7 +34,6 @@ mod term;
 mod weights;
 
 pub use answer::{estimate, estimate_replayed, outline, smallest_change};
-pub(crate) use embeddings::requires_input_grads;
 pub use estimate::*;
 pub use host::{HostAllocation, HostVerdict};
 pub use kv_cache::{CacheLayout, kv_bytes_per_sequence, kv_bytes_per_token};

@@ -21,7 +21,7 @@ pub(super) fn run_before(context: &Rc<ForwardContext>, job: &Job, weights: &Load
     let scales = |owner: &Owner| owner.parameters.iter().any(|parameter| parameter.name == "embed_scale");
     let scales = modules.get(module).is_some_and(scales);
     share_parameters(context, weights);
-    let wants_gradient = context.wants_input_grads && tape.grad_enabled();
+    let wants_gradient = context.input_grads.tokens && tape.grad_enabled();
     let want_gradient = |rows: Tensor| {
         let label = tape.label(Term::ActivationGradients, "inputs_embeds");
         if wants_gradient && !rows.requires_grad() { rows.into_leaf(Some(label)) } else { rows }

@@ -3,7 +3,6 @@
 
 use super::activations::{BackwardHook, ForwardContext, arguments, prepare_masks, run_between, run_layer};
 use super::autograd::{ElementType, Extent, Offload, Sym, Tape, Tensor, backward, checkpoint, dims};
-use super::embeddings::requires_input_grads;
 use super::loss::{HeadOutput, read_past_module};
 use super::optimizer::{self, InBackward};
 use super::parameter::Trainable;
@@ -45,7 +44,7 @@ pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> For
         length: batches.tokens_per_sequence,
         source: batches.tokens_per_source,
         images: job.images,
-        wants_input_grads: requires_input_grads(plan),
+        input_grads: job.input_grads(),
         attended: batches.tokens_per_sequence,
         autocast: RefCell::new(numerics.autocast.is_some()),
         argument_element: strategy(&job.sharding).argument_element(),
@@ -324,6 +323,13 @@ pub(super) fn forward(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedM
         prepare_masks(context, &job.model, hidden.element());
     }
     let mut inputs_embeds = None;
+    let checkpoints = |layer: &LayerWeights| {
+        let trains = || weights.trainable.iter().any(|trained| trained.tag.index == layer.tag.index);
+        job.plan.gradient_checkpointing
+            && layer.block.is_checkpointed()
+            && tape.grad_enabled()
+            && (job.checkpoints_frozen_layers() || trains())
+    };
     for layer in &weights.called() {
         context.keep_hidden_state(&hidden);
         tape.enter_layer(layer.tag);
@@ -334,11 +340,7 @@ pub(super) fn forward(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedM
             inputs_embeds = Some(hidden.clone());
         }
         let run = |x: &Tensor| {
-            if job.plan.gradient_checkpointing && layer.block.is_checkpointed() && tape.grad_enabled() {
-                checkpointed(context, layer, x)
-            } else {
-                run_layer(context, layer, x)
-            }
+            if checkpoints(layer) { checkpointed(context, layer, x) } else { run_layer(context, layer, x) }
         };
         hidden = match &context.groups {
             Some(groups) => groups.run_layer(layer.tag, &hidden, run),

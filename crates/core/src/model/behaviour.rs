@@ -14,6 +14,8 @@ pub struct Behaviour {
     pub gathers_experts_at_once: bool,
     /// Before transformers 4.48 keys and values that heads share are repeated for the flash-attention package, too.
     pub flash_repeats_heads: bool,
+    /// Before transformers 5 the class's own `enable_input_require_grads` reaches its tower.
+    pub hooks_tower_by_itself: bool,
     /// The class without a head has a dense layer and tanh over the first token (`BertPooler`), which runs in every forward.
     pub has_pooler: bool,
     /// The classifier reads that, and is one linear layer; otherwise an encoder's has a dense layer of its own.
@@ -27,6 +29,7 @@ impl Default for Behaviour {
             attends_by_itself: false,
             gathers_experts_at_once: false,
             flash_repeats_heads: false,
+            hooks_tower_by_itself: false,
             has_pooler: false,
             classifies_pooled: false,
         }

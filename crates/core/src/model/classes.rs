@@ -202,6 +202,12 @@ pub(super) fn flash_repeats_heads(model_type: &str) -> bool {
     matches!(model_type, "mistral" | "mixtral" | "phi3" | "qwen2" | "qwen2_moe" | "starcoder2")
 }
 
+/// Classes of transformers 4 whose own `enable_input_require_grads` hooks their tower's embeddings, too (4.57
+/// models/*/modeling_*.py).
+pub(super) fn hooks_tower_by_itself(model_type: &str) -> bool {
+    matches!(model_type, "idefics2" | "idefics3" | "smolvlm")
+}
+
 /// Classes whose block of experts DeepSpeed gathers at once (`DEFAULT_LEAF_MODULE_CLASSES` in DeepSpeed 0.19
 /// runtime/zero/leaf_module_config.py).
 pub(super) fn gathers_experts_at_once(model_type: &str) -> bool {

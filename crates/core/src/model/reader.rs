@@ -123,6 +123,7 @@ fn finish(
     name.clone_into(&mut model.name);
     model_type.clone_into(&mut model.model_type);
     model.behaviour.flash_repeats_heads = classes::flash_repeats_heads(model_type);
+    model.behaviour.hooks_tower_by_itself = classes::hooks_tower_by_itself(model_type);
     model.behaviour.gathers_experts_at_once = classes::gathers_experts_at_once(model_type);
     model.is_measured = classes::is_measured(model_type);
     model.reading = reading;

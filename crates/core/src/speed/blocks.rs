@@ -6,7 +6,6 @@ use super::inputs::TimingInputs;
 use super::layer_times::{BlockTimes, Scalars};
 use super::sizes::Sizes;
 use super::tally::Passes;
-use crate::memory::requires_input_grads;
 use crate::model::{Block, KernelPackages, ModelPart, Module, Way};
 
 /// Both directions of every block: known from a pass that runs them alike, or timed now.
@@ -94,7 +93,7 @@ fn trains_tower(inputs: &TimingInputs) -> bool {
     let trains = |module: &Module, outside| {
         module.part == ModelPart::VisionTower && (inputs.trains_base(module) || inputs.adapts(module, outside))
     };
-    let leaves = !model.recorded.program.before.fused.leaves.is_empty() && requires_input_grads(&inputs.job.plan);
+    let leaves = !model.recorded.program.before.fused.leaves.is_empty() && inputs.job.input_grads().images;
     leaves
         || model.embeddings.iter().any(|module| trains(module, true))
         || model.layers.iter().flat_map(|run| &run.layer.modules).any(|module| trains(module, false))

@@ -9,8 +9,7 @@ use std::sync::Arc;
 
 use super::rates::{Precision, Rates};
 use super::tally::{Passes, Tally};
-use crate::job::{AttentionKernel, FusedGemm, Job};
-use crate::memory::requires_input_grads;
+use crate::job::{AttentionKernel, FusedGemm, InputGrads, Job};
 use crate::model::{BatchImages, KernelPackages, Model};
 use crate::plan::{AdapterTargets, Method};
 
@@ -56,8 +55,8 @@ struct Inputs {
     targets: AdapterTargets,
     modules_to_save: Vec<String>,
     freeze: Vec<String>,
-    /// Whether input embeddings are made to require gradients.
-    wants_input_grads: bool,
+    /// Which input embeddings are made to require gradients.
+    input_grads: InputGrads,
 }
 
 impl Inputs {
@@ -68,7 +67,7 @@ impl Inputs {
             targets: job.targets.clone(),
             modules_to_save: job.plan.lora.modules_to_save.clone(),
             freeze: job.plan.freeze.clone(),
-            wants_input_grads: requires_input_grads(&job.plan),
+            input_grads: job.input_grads(),
         }
     }
 
@@ -78,7 +77,7 @@ impl Inputs {
             && self.targets == job.targets
             && self.modules_to_save == job.plan.lora.modules_to_save
             && self.freeze == job.plan.freeze
-            && self.wants_input_grads == requires_input_grads(&job.plan)
+            && self.input_grads == job.input_grads()
     }
 }
 

@@ -5,7 +5,7 @@ use super::super::sharding::{Groups, Modules};
 use super::super::sizes::Sizes;
 use super::super::term::Term;
 use super::scope::Scope;
-use crate::job::{AttentionKernel, FusedGemm};
+use crate::job::{AttentionKernel, FusedGemm, InputGrads};
 use crate::model::{BatchImages, BatchSizes, KernelPackages, Recorded};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -22,8 +22,8 @@ pub(in crate::memory) struct ForwardContext {
     pub(in crate::memory) source: u64,
     /// Images of this forward.
     pub(in crate::memory) images: BatchImages,
-    /// Input embeddings, a tower's among them, are made to require gradients.
-    pub(in crate::memory) wants_input_grads: bool,
+    /// Which input embeddings are made to require gradients.
+    pub(in crate::memory) input_grads: InputGrads,
     /// Tokens attended to: s, or more when a cache holds earlier ones.
     pub(in crate::memory) attended: u64,
     /// Whether autocast is on.

@@ -352,6 +352,13 @@ impl Program {
         towers.flat_map(|stack| stack.kinds.values()).any(|known| *known == layer)
     }
 
+    /// Whether a module outside the layers lies in the module that is the tower, as Qwen's projector does.
+    pub(crate) fn is_in_tower(&self, name: &str) -> bool {
+        let root = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
+        let mut towers = self.stacks.iter().filter(|stack| stack.part == ModelPart::VisionTower);
+        towers.any(|stack| root(&stack.name) == root(name))
+    }
+
     /// The part of the model that a module outside the layers belongs to, by its name. What hears sound runs for no batch.
     fn part_of(&self, name: &str) -> ModelPart {
         const JOINS: &[&str] = &[
@@ -364,16 +371,13 @@ impl Program {
             "adapter",
             "vision_projection",
         ];
-        let towers = self.stacks.iter().filter(|stack| stack.part == ModelPart::VisionTower);
-        let root = |stack: &Stack| stack.name.split('.').next().unwrap_or_default().to_owned();
-        let in_tower = || towers.map(root).any(|root| name.split('.').next() == Some(root.as_str()));
         if !self.sees_images() {
             ModelPart::LanguageModel
         } else if name.starts_with("audio_tower") || name.starts_with("embed_audio") {
             ModelPart::AudioTower
         } else if JOINS.iter().any(|part| name.contains(part)) {
             ModelPart::MultiModalProjector
-        } else if in_tower() {
+        } else if self.is_in_tower(name) {
             ModelPart::VisionTower
         } else {
             ModelPart::LanguageModel

@@ -235,7 +235,7 @@ impl<'a> Runner<'a> {
                 *zeros = zeros.clone().into_leaf(Some(label));
             }
         }
-        if self.code.leaves.is_empty() || !context.wants_input_grads || !context.tape.grad_enabled() {
+        if self.code.leaves.is_empty() || !context.input_grads.images || !context.tape.grad_enabled() {
             return;
         }
         let made = op.first..op.first + op.kept.len().max(1);
