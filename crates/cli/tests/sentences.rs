@@ -40,6 +40,7 @@ const fn kind_of_note(note: &Note) -> usize {
         Note::Images { .. } => 19,
         Note::SleepIsCounted { .. } => 20,
         Note::Guess(_) => 21,
+        Note::ImagesNotCounted { .. } => 22,
     }
 }
 
@@ -94,7 +95,9 @@ fn notes_are_the_pages() {
         r#"{"model": "Qwen/Qwen2.5-0.5B", "lora": {"target_modules": ["q_proj", "c_attn"]}}"#,
         r#"{"model": "tiiuae/Falcon-H1-1.5B-Instruct"}"#,
         r#"{"model": "Qwen/Qwen3-Next-80B-A3B-Instruct", "num_gpus": 8}"#,
-        r#"{"model": "HuggingFaceTB/SmolVLM2-500M-Video-Instruct", "images": {"per_sample": 1}}"#,
+        r#"{"model": "HuggingFaceTB/SmolVLM2-500M-Video-Instruct", "images": {"per_sample": 1}, "max_length": 4096}"#,
+        r#"{"model": "HuggingFaceTB/SmolVLM2-500M-Video-Instruct"}"#,
+        r#"{"model": "HuggingFaceTB/SmolVLM2-500M-Video-Instruct", "task": "dpo"}"#,
         r#"{"model": "Qwen/Qwen2.5-0.5B", "task": "grpo", "trainer": {"name": "trl"}, "per_device_train_batch_size": 8,
             "rollout": {"engine": "vllm", "vllm_enable_sleep_mode": true}}"#,
         r#"{"model": "Qwen/Qwen2.5-0.5B", "launched_by": "unsloth", "trainer": {"name": "trl"}}"#,
@@ -111,7 +114,7 @@ fn notes_are_the_pages() {
         assert_eq!(json["notes"], serde_json::json!(said), "{plan}");
         kinds.extend(estimate.notes.iter().map(kind_of_note));
     }
-    assert_eq!(kinds, (0..21).collect());
+    assert_eq!(kinds, (0..23).collect());
 }
 
 /// What is wrong with a plan as it is read, or else once it is looked at.
@@ -161,5 +164,5 @@ fn problems_are_the_pages() {
         }
         kinds.extend(problems.iter().map(kind_of_problem));
     }
-    assert_eq!(kinds, (0..20).collect());
+    assert_eq!(kinds, (0..23).collect());
 }

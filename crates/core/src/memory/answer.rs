@@ -371,7 +371,7 @@ fn notes(job: &Job, step: &program::Step, host: &[HostAllocation]) -> Vec<Note> 
         notes.push(Note::AttentionKernel { kernel: "efficient" });
     }
     notes.extend(job.sleeping_blocks().map(|bytes| Note::SleepIsCounted { bytes }));
-    notes.extend(images(job));
+    notes.extend(images(job).or_else(|| no_images(job)));
     if let Some(max) = model.max_position_embeddings.filter(|max| plan.max_length > *max) {
         notes.push(Note::LongerThanPositions { max_position_embeddings: max });
     }
@@ -387,6 +387,12 @@ fn images(job: &Job) -> Option<Note> {
     let SeenImage { sides, is_assumed, tiles, patches, positions, rule, .. } = job.image()?;
     let model_type = job.model.model_type.clone();
     Some(Note::Images { model_type, sides, is_assumed, tiles, patches, positions, rule })
+}
+
+/// That a model with a vision tower is estimated without images.
+fn no_images(job: &Job) -> Option<Note> {
+    let is_blind = job.plan.images.per_sample.is_none() && job.model.reads_images();
+    is_blind.then_some(Note::ImagesNotCounted { is_modelled: job.plan.task == Task::Sft })
 }
 
 /// Options whose allocations were read off the library's code and not compared with a measurement.

@@ -335,6 +335,11 @@ pub enum Note {
         /// What is known of the processor.
         rule: ImageRule,
     },
+    /// The model reads images, and the plan counts none.
+    ImagesNotCounted {
+        /// Whether images are modelled for the plan's task.
+        is_modelled: bool,
+    },
     /// The plan puts more into host memory than machines with such GPUs usually have.
     HostMemory {
         /// Bytes it puts there.

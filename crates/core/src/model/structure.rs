@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::behaviour::Behaviour;
 use super::layers::{Attention, Layer, LayerRun};
-use super::modules::{Module, count};
+use super::modules::{ModelPart, Module, count};
 use super::program::{ExpertNames, Recorded};
 
 /// A model as its `config.json` describes it, class defaults applied.
@@ -199,6 +199,11 @@ impl Model {
         let before = self.layers.iter().take(place).map(|run| run.count).fold(0, u64::saturating_add);
         let own = before..before.saturating_add(run.count);
         calls.iter().filter(|(layer, _)| own.contains(&(*layer as u64))).count() as u64
+    }
+
+    /// Whether it has a tower for images, whether or not the plan's batches have some.
+    pub fn reads_images(&self) -> bool {
+        self.vision.is_some() || self.idle.iter().any(|module| module.part == ModelPart::VisionTower)
     }
 
     /// Parameters of the whole model, in elements, a tied head counted once.

@@ -11,6 +11,7 @@ use headroom_view::Element;
 
 use super::choice::{auto_words, or_trainer};
 use super::groups::made_when_open;
+use super::images::{has_images, sees_images};
 use super::rows::Input::{self, List, ListOrTrainer, Switch, SwitchOf, Typed};
 use super::rows::{self, Row, row, row_where};
 use crate::page::Page;
@@ -46,10 +47,6 @@ const STEP: &[Row] = &[
     row("keep_outputs", Switch),
     row("expandable_segments", Switch),
     row("non_pytorch_memory_mib", Typed),
-    row_where("images.per_sample", Typed, sees_images),
-    row_where("images.height", Typed, has_images),
-    row_where("images.width", Typed, has_images),
-    row_where("images.max_pixels", Typed, has_images),
     row_where("images.tiles", Typed, has_images),
     row_where("images.patches", Typed, has_images),
     row_where("images.positions", Typed, has_images),
@@ -128,21 +125,10 @@ const DDP: &[Row] = &[
     row("distributed.find_unused_parameters", Switch),
 ];
 
-/// Whether the model has a tower that could see images, or the plan says some.
-fn sees_images(plan: &Plan, job: Option<&Job>) -> bool {
-    let has_tower = |job: &Job| job.model().vision.is_some() || !job.model().idle.is_empty();
-    plan.images.per_sample.is_some() || !plan.freeze.is_empty() || job.is_some_and(has_tower)
-}
-
 /// Whether the model writes a text of another length than it reads.
 fn has_target(plan: &Plan, job: Option<&Job>) -> bool {
     let reads_source = |job: &Job| job.model().kind == ModelKind::EncoderDecoder;
     plan.max_target_length.is_some() || job.is_some_and(reads_source)
-}
-
-/// Whether samples have images.
-fn has_images(plan: &Plan, _: Option<&Job>) -> bool {
-    plan.images.per_sample.is_some()
 }
 
 /// Whether adapters are trained.

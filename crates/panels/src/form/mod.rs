@@ -15,6 +15,7 @@ mod given;
 mod gpu;
 mod groups;
 mod hub;
+mod images;
 mod lora;
 mod model;
 mod number;

@@ -8,7 +8,7 @@ use headroom_view::{Element, el};
 use super::choice::{buttons, choice, select, switch};
 use super::field::objection;
 use super::number::slid;
-use super::{lora, quantization, tasks};
+use super::{images, lora, quantization, tasks};
 use crate::page::Page;
 use crate::state::State;
 
@@ -113,6 +113,7 @@ pub(super) fn batch_fields(page: &Page) -> Vec<Element> {
     } else {
         fields.push(slid(page, "max_length", LENGTHS));
     }
+    fields.extend(images::fields(page));
     if plan.task == Task::Inference {
         fields.push(slid(page, "rollout.new_tokens", NEW_TOKENS));
     } else {

@@ -67,6 +67,13 @@ pub(super) fn note(note: &Note) -> String {
         Note::Images { model_type, sides, is_assumed, tiles, patches, positions, rule } => {
             images(model_type, sides.filter(|_| *is_assumed), [*tiles, *patches, *positions], *rule)
         }
+        Note::ImagesNotCounted { is_modelled: true } => {
+            "该模型可以读图像，但这里没有计入图像：只按纯文本的一步估算。请填写每个样本的图像数（images.per_sample）和图像尺寸。"
+                .to_owned()
+        }
+        Note::ImagesNotCounted { is_modelled: false } => {
+            "该模型可以读图像，但这里没有计入图像：只按纯文本的一步估算。该任务尚不支持图像建模，带图像时需要更多显存。".to_owned()
+        }
         Note::HostMemory { needed, usual, source } => format!(
             "主机内存需要 {}，而配这种显卡的机器通常最多只有 {}（{source}）。",
             bytes_text(*needed),

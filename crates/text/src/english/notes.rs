@@ -79,6 +79,14 @@ pub(super) fn note(note: &Note) -> String {
         Note::Images { model_type, sides, is_assumed, tiles, patches, positions, rule } => {
             images(model_type, sides.filter(|_| *is_assumed), [*tiles, *patches, *positions], *rule)
         }
+        Note::ImagesNotCounted { is_modelled: true } => {
+            "The model reads images, and none are counted: this is a step on text alone. Say how many a sample has (images.per_sample), and how large they are."
+                .to_owned()
+        }
+        Note::ImagesNotCounted { is_modelled: false } => {
+            "The model reads images, and none are counted: this is a step on text alone. Images are not modelled for this task yet, and take more."
+                .to_owned()
+        }
         Note::HostMemory { needed, usual, source } => format!(
             "Host memory: {} needed, and machines with such GPUs usually have {} at most ({source}).",
             bytes_text(*needed),

@@ -98,6 +98,30 @@ fn rows_come_and_go_with_what_gives_them_meaning() {
 }
 
 #[test]
+fn a_model_that_sees_images_asks_for_them_beside_the_length() {
+    // What is folded is not in the form.
+    let folded = |model: &str| {
+        let mut reader = Reader::folded(&format!("v=1&method=lora&max_length=2048&model={model}"));
+        for class in ["qwen2_5_vl", "qwen2_5_vl_text"] {
+            reader.does(&format!("fetched programs/{class}.json"), &crate::reader::program(class));
+        }
+        reader
+    };
+    assert!(folded("Qwen/Qwen3-4B").field("images.per_sample").is_none());
+    let mut reader = folded("Qwen/Qwen2.5-VL-7B-Instruct");
+    assert_eq!(reader.value("images.per_sample"), "");
+    assert!(reader.field("images.height").is_none());
+    reader.does("type images.per_sample", "2");
+    for name in ["images.height", "images.width", "images.max_pixels"] {
+        assert!(reader.field(name).is_some(), "{name}");
+    }
+    // 1,369 positions each, by the assumed size.
+    assert!(reader.described("max_length").contains("2738"), "{}", reader.described("max_length"));
+    reader.does("type images.height", "448");
+    assert!(!reader.is_invalid("max_length"));
+}
+
+#[test]
 fn an_embedding_models_fields_come_with_its_task() {
     let mut reader = Reader::open("v=1&model=google-bert/bert-base-uncased&per_device_train_batch_size=8");
     assert!(reader.field("pooling").is_none());
