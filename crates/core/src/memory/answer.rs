@@ -16,7 +16,7 @@ use crate::gpu::HostMemory;
 use crate::job::{
     AttentionKernel, ENGINE_DTYPE, Job, Scheme, SeenImage, applies_liger, fuses_experts, fuses_liger_loss,
 };
-use crate::model::{self, FeedForward, KernelPackages, Reading, Recorded};
+use crate::model::{self, FeedForward, KernelPackages, Model, Reading, Recorded};
 use crate::plan::{Alternative, Method, ModelChoice, Plan, Task, unmatched_targets};
 use headroom_torch::allocator::Mode;
 
@@ -84,7 +84,7 @@ fn answer(job: &Job, with_rows: bool) -> Estimate {
         host.push(sharding::sleeping_weights(engine, ENGINE_DTYPE.bytes()));
     }
     host.extend(host::activations(&step.activations_on_host, plan.num_gpus));
-    let guess = guess(plan);
+    let guess = guess(job);
     let peak = guessed(peak, guess);
     Estimate {
         guess,
@@ -250,11 +250,25 @@ impl Estimate {
     }
 }
 
-/// What makes the figures of `plan` a guess.
-fn guess(plan: &Plan) -> Option<Guess> {
+/// What makes the figures of a job a guess, all of it together.
+fn guess(job: &Job) -> Option<Guess> {
+    [stand_in(&job.plan), class_guess(&job.model)].into_iter().flatten().reduce(Guess::and)
+}
+
+/// Another trainer's step stands for the one that runs.
+fn stand_in(plan: &Plan) -> Option<Guess> {
     let by = plan.launched_by?;
     let (low_percent, high_percent) = by.percent(plan.method);
     Some(Guess { low_percent, high_percent, reason: GuessReason::StandIn { by, step: plan.trainer.name } })
+}
+
+/// What is not known of the model's class.
+fn class_guess(model: &Model) -> Option<Guess> {
+    match model.reading {
+        Reading::Generic => Some(Guess::UNKNOWN_CLASS),
+        Reading::Known if !model.is_measured => Some(Guess::UNMEASURED_CLASS),
+        Reading::Known => None,
+    }
 }
 
 /// `peak` with the range of `guess`.
@@ -304,9 +318,10 @@ fn torch_scan(recorded: &Recorded, job: &Job) -> Option<Note> {
 fn notes(job: &Job, step: &program::Step, host: &[HostAllocation]) -> Vec<Note> {
     let Job { plan, model, .. } = job;
     let mut notes = Vec::new();
-    notes.extend(guess(plan).map(Note::Guess));
-    if model.reading == Reading::Generic {
-        notes.push(Note::GenericModel { model_type: model.model_type.clone() });
+    notes.extend(stand_in(plan).map(Note::Guess));
+    let class = class_guess(model);
+    if let Some(guess) = class.filter(|guess| guess.reason == GuessReason::UnknownClass) {
+        notes.push(Note::GenericModel { model_type: model.model_type.clone(), guess });
     }
     if matches!(plan.model, ModelChoice::Config { .. }) {
         let keys: Vec<_> = model.assumed.iter().filter(|key| key.decides_size()).cloned().collect();
@@ -316,8 +331,8 @@ fn notes(job: &Job, step: &program::Step, host: &[HostAllocation]) -> Vec<Note> 
         notes.push(Note::TextPart { of: of.clone() });
     }
     let model_type = &model.model_type;
-    if model.reading == Reading::Known && !model.is_measured {
-        notes.push(Note::FamilyNotMeasured { model_type: model_type.clone() });
+    if let Some(guess) = class.filter(|guess| guess.reason == GuessReason::UnmeasuredClass) {
+        notes.push(Note::FamilyNotMeasured { model_type: model_type.clone(), guess });
     }
     notes.extend(torch_scan(&model.recorded, job));
     if plan.use_liger_kernel {

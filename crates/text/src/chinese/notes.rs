@@ -8,9 +8,9 @@ use crate::assumed_keys;
 
 pub(super) fn note(note: &Note) -> String {
     match note {
-        Note::GenericModel { model_type } => {
-            format!("不认识“{model_type}”这一模型家族，已按类似 Llama 的解码器读取：所有数字仅供参考。")
-        }
+        Note::GenericModel { model_type, guess: Guess { low_percent, high_percent, .. } } => format!(
+            "不认识“{model_type}”这一模型家族，已按类似 Llama 的解码器读取：所有数字都是推测，实际需要约为其 {low_percent}% 到 {high_percent}%。要得到准确数字，请用 python -m headroom.record 从代码录制该模型类（docs/own-models.md）。"
+        ),
         Note::AssumedKeys { keys } => {
             format!("config.json 没有写明以下各项，按该模型类的默认值计算：{}。", assumed_keys(keys, "、"))
         }
@@ -18,9 +18,9 @@ pub(super) fn note(note: &Note) -> String {
         Note::EagerOnly { model_type } => {
             format!("transformers 的“{model_type}”不支持 sdpa：注意力以 eager 方式计算，会完整存下注意力分数矩阵。")
         }
-        Note::FamilyNotMeasured { model_type } => {
-            format!("“{model_type}”的激活值按 transformers 代码推导，尚未与实测对照。")
-        }
+        Note::FamilyNotMeasured { model_type, guess: Guess { low_percent, high_percent, .. } } => format!(
+            "“{model_type}”的激活值按其代码推导，尚未与实测对照；实际需要约为这些数字的 {low_percent}% 到 {high_percent}%，可用 python/headroom_check.py 实测。"
+        ),
         Note::TorchScan { packages } if !packages.is_empty() => {
             let named: Vec<String> = packages.iter().map(|name| name.replace('_', "-")).collect();
             let keys: Vec<String> = packages.iter().map(|name| format!("software.{name}")).collect();
@@ -122,7 +122,9 @@ fn images(
 }
 
 fn guess(guess: Guess) -> String {
-    let Guess { low_percent, high_percent, reason: GuessReason::StandIn { by, step } } = guess;
+    let Guess { low_percent, high_percent, reason } = guess;
+    // 其他原因各有带模型类名的说明。
+    let GuessReason::StandIn { by, step } = reason else { return String::new() };
     format!(
         "尚未建模 {} 的训练步，这里按{}估算；实际需要约为估算值的 {low_percent}% 到 {high_percent}%，请当作推测。",
         crate::launched_by(by),

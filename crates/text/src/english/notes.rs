@@ -8,8 +8,8 @@ use crate::assumed_keys;
 
 pub(super) fn note(note: &Note) -> String {
     match note {
-        Note::GenericModel { model_type } => format!(
-            "Headroom does not know the family “{model_type}” and read it as a Llama-like decoder: take every figure as a guess."
+        Note::GenericModel { model_type, guess: Guess { low_percent, high_percent, .. } } => format!(
+            "Headroom does not know the family “{model_type}” and read it as a Llama-like decoder: take every figure as a guess. A run needs {low_percent} to {high_percent} % of them. To know it, record the class from its code: python -m headroom.record (docs/own-models.md)."
         ),
         Note::AssumedKeys { keys } => format!(
             "The config.json does not say these, so the defaults of its class are assumed: {}.",
@@ -21,8 +21,8 @@ pub(super) fn note(note: &Note) -> String {
         Note::EagerOnly { model_type } => {
             format!("transformers has no sdpa for “{model_type}”: attention runs eagerly and materialises its scores.")
         }
-        Note::FamilyNotMeasured { model_type } => format!(
-            "The activations of “{model_type}” follow its code in transformers and were not compared with a measurement."
+        Note::FamilyNotMeasured { model_type, guess: Guess { low_percent, high_percent, .. } } => format!(
+            "The activations of “{model_type}” follow its code and were not compared with a measurement. A run needs {low_percent} to {high_percent} % of these figures; python/headroom_check.py measures one."
         ),
         Note::TorchScan { packages } if !packages.is_empty() => {
             let named: Vec<String> = packages.iter().map(|name| name.replace('_', "-")).collect();
@@ -136,7 +136,9 @@ fn images(
 }
 
 fn guess(guess: Guess) -> String {
-    let Guess { low_percent, high_percent, reason: GuessReason::StandIn { by, step } } = guess;
+    let Guess { low_percent, high_percent, reason } = guess;
+    // The other reasons have notes of their own, with the class.
+    let GuessReason::StandIn { by, step } = reason else { return String::new() };
     format!(
         "The step of {} is not modelled: these figures are those of {}. A run needs {low_percent} to {high_percent} % of them; take them as a guess.",
         crate::launched_by(by),
