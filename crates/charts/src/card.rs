@@ -16,8 +16,8 @@ pub struct Card {
     pub title: String,
     /// Whether it fits, in a line.
     pub verdict: String,
-    /// Whether it does.
-    pub fits: bool,
+    /// Whether it does; `None`: its figures are no more than a guess.
+    pub fits: Option<bool>,
     /// Every figure as text, a line each: for readers who do not see the picture.
     pub figures: Vec<String>,
     /// What the colours of the chart mean, with the words for them.
@@ -56,8 +56,11 @@ pub fn card_svg(card: &Card, chart: Option<&Picture>) -> String {
     );
     let mut body = String::new();
     let ink = |ink: Ink| ink.fill(card.palette);
-    let verdict = if card.fits { Ink::Fits } else { Ink::Over };
-    let mark = if card.fits { "✓" } else { "✗" };
+    let (verdict, mark) = match card.fits {
+        Some(true) => (Ink::Fits, "✓"),
+        Some(false) => (Ink::Over, "✗"),
+        None => (Ink::Text, "?"),
+    };
     // Writing to memory cannot fail.
     let _ = write!(
         body,
@@ -145,12 +148,20 @@ mod tests {
         Card {
             title: "a <b> & c".to_owned(),
             verdict: "Fits".to_owned(),
-            fits: true,
+            fits: Some(true),
             figures: vec!["one: 1 GiB".to_owned(), "two: \"2\" GiB".to_owned()],
             legend: vec![(Category::Gradients, "Gradients".to_owned())],
             link: link.map(str::to_owned),
             palette,
         }
+    }
+
+    #[test]
+    fn a_guess_is_neither_green_nor_red() {
+        let drawn = |fits| card_svg(&Card { fits, ..card(Palette::Light, None) }, None);
+        assert!(drawn(Some(true)).contains("✓ Fits") && drawn(Some(false)).contains("✗ Fits"));
+        let (open, green) = (drawn(None), Ink::Fits.fill(Palette::Light));
+        assert!(open.contains("? Fits") && !open.contains(&green) && drawn(Some(true)).contains(&green), "{open}");
     }
 
     #[test]

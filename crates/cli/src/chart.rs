@@ -205,7 +205,7 @@ fn card(estimated: &Estimated, shown: Vec<Category>, options: &ChartOptions) -> 
     Card {
         title: ENGLISH.plan_title(job.plan()),
         verdict: format!("{}: {}", ENGLISH.verdict_word(estimate), (ENGLISH.used_of)(&need, &gpu)),
-        fits: verdict.fit != Fit::DoesNotFit,
+        fits: estimate.guess.is_none().then_some(verdict.fit != Fit::DoesNotFit),
         figures,
         legend: shown.into_iter().map(|category| (category, (ENGLISH.category)(category).to_owned())).collect(),
         link: options.page.as_ref().map(|page| format!("{}#{link}", page.trim_end_matches('#'))),
