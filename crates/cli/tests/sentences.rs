@@ -39,6 +39,7 @@ const fn kind_of_note(note: &Note) -> usize {
         Note::Liger { .. } => 18,
         Note::Images { .. } => 19,
         Note::Guess(_) => 20,
+        Note::OtherVendor { .. } => 21,
     }
 }
 
@@ -93,6 +94,7 @@ fn notes_are_the_pages() {
         r#"{"model": "tiiuae/Falcon-H1-1.5B-Instruct"}"#,
         r#"{"model": "Qwen/Qwen3-Next-80B-A3B-Instruct", "num_gpus": 8}"#,
         r#"{"model": "HuggingFaceTB/SmolVLM2-500M-Video-Instruct", "images": {"per_sample": 1}}"#,
+        r#"{"model": "Qwen/Qwen2.5-0.5B", "gpu": {"name": "Ascend 910B", "memory_gib": 32}}"#,
         r#"{"model": "Qwen/Qwen2.5-0.5B", "launched_by": "unsloth", "trainer": {"name": "trl"}}"#,
     ] {
         let read = Plan::from_json(plan).unwrap();
@@ -107,7 +109,7 @@ fn notes_are_the_pages() {
         assert_eq!(json["notes"], serde_json::json!(said), "{plan}");
         kinds.extend(estimate.notes.iter().map(kind_of_note));
     }
-    assert_eq!(kinds, (0..21).collect());
+    assert_eq!(kinds, (0..22).collect());
 }
 
 /// What is wrong with a plan as it is read, or else once it is looked at.

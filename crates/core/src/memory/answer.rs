@@ -305,6 +305,9 @@ fn notes(job: &Job, step: &program::Step, host: &[HostAllocation]) -> Vec<Note> 
     let Job { plan, model, .. } = job;
     let mut notes = Vec::new();
     notes.extend(guess(plan).map(Note::Guess));
+    if !job.gpu.has_cuda() {
+        notes.push(Note::OtherVendor { gpu: job.gpu.name.to_string() });
+    }
     if model.reading == Reading::Generic {
         notes.push(Note::GenericModel { model_type: model.model_type.clone() });
     }
