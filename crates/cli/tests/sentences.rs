@@ -41,6 +41,7 @@ const fn kind_of_note(note: &Note) -> usize {
         Note::SleepIsCounted { .. } => 20,
         Note::Guess(_) => 21,
         Note::ImagesNotCounted { .. } => 22,
+        Note::OtherVendor { .. } => 23,
     }
 }
 
@@ -100,6 +101,7 @@ fn notes_are_the_pages() {
         r#"{"model": "HuggingFaceTB/SmolVLM2-500M-Video-Instruct", "task": "dpo"}"#,
         r#"{"model": "Qwen/Qwen2.5-0.5B", "task": "grpo", "trainer": {"name": "trl"}, "per_device_train_batch_size": 8,
             "rollout": {"engine": "vllm", "vllm_enable_sleep_mode": true}}"#,
+        r#"{"model": "Qwen/Qwen2.5-0.5B", "gpu": {"name": "Ascend 910B", "memory_gib": 32}}"#,
         r#"{"model": "Qwen/Qwen2.5-0.5B", "launched_by": "unsloth", "trainer": {"name": "trl"}}"#,
     ] {
         let read = Plan::from_json(plan).unwrap();
@@ -114,7 +116,7 @@ fn notes_are_the_pages() {
         assert_eq!(json["notes"], serde_json::json!(said), "{plan}");
         kinds.extend(estimate.notes.iter().map(kind_of_note));
     }
-    assert_eq!(kinds, (0..23).collect());
+    assert_eq!(kinds, (0..24).collect());
 }
 
 /// What is wrong with a plan as it is read, or else once it is looked at.

@@ -294,3 +294,27 @@ fn a_file_that_is_unknown_gives_no_default_plan() {
         assert!(imported.to_value(&files, Language::English)["plan"].is_null(), "{name}");
     }
 }
+
+#[test]
+fn a_method_of_quantisation_without_bits_is_found() {
+    let yaml = |more: &str| {
+        let text = format!(
+            "model_name_or_path: Qwen/Qwen2.5-0.5B\nstage: sft\nfinetuning_type: lora\ntemplate: qwen\nquantization_method: bnb\n{more}"
+        );
+        let imported = read(&[("a.yaml", &text)]);
+        (kinds(&imported).contains(&"quantizes_nothing"), imported.plan.method.name())
+    };
+    assert_eq!(yaml("quantization_type: nf4\n"), (true, "lora"));
+    assert_eq!(yaml("quantization_bit: 4\n"), (false, "qlora"));
+}
+
+#[test]
+fn a_device_that_is_not_nvidias_is_said() {
+    let train = "train.py --model_name_or_path Qwen/Qwen2.5-0.5B --output_dir o\n";
+    let of = |text: String| kinds(&read(&[("t.sh", &text)])).contains(&"other_device");
+    assert!(of(format!("ASCEND_RT_VISIBLE_DEVICES=0,1 torchrun --nproc_per_node 2 {train}")));
+    assert!(!of(format!("CUDA_VISIBLE_DEVICES=0,1 torchrun --nproc_per_node 2 {train}")));
+    let script =
+        "import torch_npu\nfrom transformers import TrainingArguments\nTrainingArguments(output_dir='o', bf16=True)\n";
+    assert!(kinds(&read(&[("t.py", script)])).contains(&"other_device"));
+}

@@ -159,3 +159,21 @@ impl Gpu {
         self.memory_mib.saturating_mul(crate::units::MIB)
     }
 }
+
+/// What names of devices that have no CUDA say.
+const OTHER_MAKERS: [&str; 14] = [
+    "ascend", "910b", "910c", "huawei", "apple", "m1 ", "m2 ", "m3 ", "m4 ", "amd", "radeon", "instinct", "gaudi",
+    "intel",
+];
+
+impl Gpu {
+    /// Whether it runs NVIDIA's kernels: by its maker, and where its reader describes it by the name that it has.
+    pub fn has_cuda(&self) -> bool {
+        let name = [&self.name.to_ascii_lowercase(), " "].concat();
+        match self.vendor {
+            Vendor::Nvidia => true,
+            Vendor::Amd | Vendor::Intel | Vendor::Huawei => false,
+            Vendor::Custom => !OTHER_MAKERS.iter().any(|maker| name.contains(maker)),
+        }
+    }
+}

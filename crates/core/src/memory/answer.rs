@@ -319,6 +319,9 @@ fn notes(job: &Job, step: &program::Step, host: &[HostAllocation]) -> Vec<Note> 
     let Job { plan, model, .. } = job;
     let mut notes = Vec::new();
     notes.extend(stand_in(plan).map(Note::Guess));
+    if !job.gpu.has_cuda() {
+        notes.push(Note::OtherVendor { gpu: job.gpu.name.to_string() });
+    }
     let class = class_guess(model);
     if let Some(guess) = class.filter(|guess| guess.reason == GuessReason::UnknownClass) {
         notes.push(Note::GenericModel { model_type: model.model_type.clone(), guess });

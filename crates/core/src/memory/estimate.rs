@@ -408,6 +408,11 @@ pub enum Note {
     },
     /// The figures are no more than a guess.
     Guess(Guess),
+    /// The GPU is not NVIDIA's: its kernels, workspaces and context are not modelled, those of an NVIDIA GPU are counted.
+    OtherVendor {
+        /// Its name.
+        gpu: String,
+    },
     /// This term was derived from the library's code and has not been compared with a measurement.
     NotMeasured {
         /// What.

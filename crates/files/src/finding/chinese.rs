@@ -66,6 +66,13 @@ pub(super) fn said(kind: &Kind) -> Said {
             },
             "请一并提供依赖版本，或在方案中设置版本。",
         ),
+        Kind::QuantizesNothing { key, bits } => say(
+            format!("只有 `{key}` 没有 `{bits}`：不会量化，权重按 16 位加载，并不是 QLoRA。"),
+            format!("请加上 `{bits}: 4`，或删除 `{key}`。"),
+        ),
+        Kind::OtherDevice { key } => {
+            say(format!("`{key}`：运行设备不是 NVIDIA 显卡，其算子与显存分配器尚未建模。"), "所有数字请当作推测。")
+        }
         Kind::TaskNotModelled { trainer, task, nearest } => {
             say(format!("尚未建模 {trainer} 下的 `{task}`，方案写作 `{nearest}`。"), "请与已建模该任务的训练器比较。")
         }

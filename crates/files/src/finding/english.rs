@@ -79,6 +79,16 @@ pub(super) fn said(kind: &Kind) -> Said {
             },
             "Add the requirements, or set the release in the plan.",
         ),
+        Kind::QuantizesNothing { key, bits } => say(
+            format!("`{key}` without `{bits}` quantises nothing: the weights load in 16 bits, and this is no QLoRA."),
+            format!("Add `{bits}: 4`, or remove `{key}`."),
+        ),
+        Kind::OtherDevice { key } => say(
+            format!(
+                "`{key}`: the run is on a device that is not NVIDIA's. The kernels and the allocator of such devices are not modelled."
+            ),
+            "Take every figure as a guess.",
+        ),
         Kind::TaskNotModelled { trainer, task, nearest } => say(
             format!("`{task}` under {trainer} is not modelled; the plan says `{nearest}`."),
             "Compare with a trainer whose step is modelled for this task.",

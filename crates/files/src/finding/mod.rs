@@ -157,6 +157,18 @@ kinds! {
         /// What older ones take otherwise: `field = value` before a release.
         changes: Vec<String>,
     } = "release_assumed", Note;
+    /// How weights are quantised is said, and not in how many bits: nothing is.
+    QuantizesNothing {
+        /// As written.
+        key: String,
+        /// The key that quantises.
+        bits: &'static str,
+    } = "quantizes_nothing", Warning;
+    /// The files are of a device that is not NVIDIA's.
+    OtherDevice {
+        /// What says so.
+        key: String,
+    } = "other_device", Warning;
     /// The trainer is modelled, and this task of it is not.
     TaskNotModelled {
         /// The trainer.

@@ -244,6 +244,9 @@ impl Outcome {
 
     /// The way on: a question for each field that no file says, or the button that takes the plan.
     fn way_on_html(&self, words: &Words) -> String {
+        if self.imported.as_ref().is_some_and(|(imported, _)| !imported.has_plan()) {
+            return String::new();
+        }
         if self.missing().is_empty() {
             return button("primary", "files use", words.use_plan);
         }

@@ -91,6 +91,9 @@ pub(super) fn note(note: &Note) -> String {
                 bytes_text(*bytes)
             )
         }
+        Note::OtherVendor { gpu } => {
+            format!("“{gpu}”不是 NVIDIA 显卡：其算子、显存分配器与上下文尚未建模，这里按 NVIDIA 显卡计算，所有数字请当作推测。")
+        }
         Note::Guess(guess) => self::guess(*guess),
         Note::NotMeasured { what } => format!("由库代码推导得出，尚未与实测对照：{what}。"),
     }

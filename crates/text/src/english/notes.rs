@@ -102,6 +102,9 @@ pub(super) fn note(note: &Note) -> String {
             "Only linear layers are quantised. Embeddings, head, norms and a mixture's stacked experts are not, and take {}: 4 bits never save three quarters of the weights.",
             bytes_text(*bytes)
         ),
+        Note::OtherVendor { gpu } => format!(
+            "“{gpu}” is not NVIDIA's: its kernels, its allocator and its context are not modelled, and those of an NVIDIA GPU are counted. Take every figure as a guess."
+        ),
         Note::Guess(guess) => self::guess(*guess),
         Note::NotMeasured { what } => {
             format!("Derived from the library's code and not yet compared with a measurement: {what}.")

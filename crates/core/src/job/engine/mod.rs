@@ -123,6 +123,10 @@ impl Job {
 
     /// The problem of a share with which vLLM does not start.
     pub(super) fn engine_problem(&self) -> Option<Problem> {
+        if self.plan.launched_by.is_some() {
+            // What is free when vLLM starts depends on the trainer that loads before it, and that one is not modelled.
+            return None;
+        }
         let of = self.engine_share()?;
         let share = self.plan.rollout.memory_share();
         if of.starts(share) {

@@ -37,6 +37,8 @@ pub(super) struct Gathered {
     pub(super) trainer: Option<(TrainerName, Evidence)>,
     /// What launches the run, where its name is none of a plan's trainers.
     pub(super) launched_by: Option<LaunchedBy>,
+    /// The package of a device that is not NVIDIA's, where a file imports or names it.
+    pub(super) device_module: Option<&'static str>,
     /// The task that a class or a command names.
     pub(super) task: Option<(Task, Evidence)>,
     /// Versions of packages, as stated.
@@ -135,6 +137,7 @@ pub(super) fn gather(files: &[File]) -> Gathered {
             draft: Draft::default(),
             trainer: None,
             launched_by: None,
+            device_module: None,
             task: None,
             versions: BTreeMap::new(),
             model_config: None,
@@ -147,6 +150,16 @@ pub(super) fn gather(files: &[File]) -> Gathered {
     };
     for (place, file) in files.iter().enumerate() {
         gatherer.stated_versions(&file.text, kind_of(&read, place));
+        const DEVICES: [&str; 6] = [
+            "torch_npu",
+            "torch.mps",
+            "torch.backends.mps",
+            "habana_frameworks",
+            "intel_extension_for_pytorch",
+            "torch_xla",
+        ];
+        let named = DEVICES.into_iter().find(|module| file.text.contains(module));
+        gatherer.found.device_module = gatherer.found.device_module.or(named);
     }
     for Read { place, content, .. } in &read {
         let place = *place;

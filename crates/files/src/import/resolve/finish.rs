@@ -15,6 +15,7 @@ impl Resolver {
         self.direct_fields();
         self.left_over();
         self.removed_keys();
+        self.other_device();
         self.release_taken();
         let plan = self.plan();
         let version = self.gathered.versions.get(self.named.name()).cloned();

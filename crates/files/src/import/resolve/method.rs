@@ -6,6 +6,7 @@ use serde_json::Value as Json;
 use super::super::convert;
 use super::super::draft::{Statement, strongest};
 use super::Resolver;
+use crate::finding::Kind;
 use crate::trainers::{Fact, Topic};
 
 /// What the files say about the base's quantisation.
@@ -112,6 +113,7 @@ impl Resolver {
     }
 
     fn quantized(&mut self) -> Option<Quantized> {
+        self.quantizes_nothing();
         if let Some((name, statement)) = self.text(Fact::QuantMethod)
             && !matches!(name.to_ascii_lowercase().as_str(), "bnb" | "bitsandbytes" | "quantizationmethod.bnb")
         {
@@ -153,6 +155,19 @@ impl Resolver {
         loaded
             .filter(|_| self.named == TrainerName::Unsloth && !whole)
             .map(|statement| Quantized { bits: 4, statement })
+    }
+
+    /// LLaMA-Factory (model/model_utils/quantization.py) and ms-swift quantise where the bits are given: a method alone does nothing.
+    fn quantizes_nothing(&mut self) {
+        let bits = match self.named {
+            TrainerName::LlamaFactory => "quantization_bit",
+            TrainerName::MsSwift => "quant_bits",
+            _ => return,
+        };
+        let said = |fact: Fact| self.gathered.draft.fact(fact).cloned();
+        if let (Some(method), None, None) = (said(Fact::QuantMethod), said(Fact::Bits), said(Fact::In4Bit)) {
+            self.find(Kind::QuantizesNothing { key: method.key.clone(), bits }, &method);
+        }
     }
 
     /// What the libraries take where the files say nothing of the quantisation.

@@ -47,6 +47,19 @@ impl Resolver {
         }
     }
 
+    /// Devices of other makers have kernels and an allocator of their own.
+    pub(super) fn other_device(&mut self) {
+        const VARIABLES: [&str; 4] =
+            ["ASCEND_RT_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "PYTORCH_HIP_ALLOC_CONF", "PYTORCH_NPU_ALLOC_CONF"];
+        let said =
+            self.gathered.draft.facts.values().flatten().find(|said| VARIABLES.contains(&said.key.as_str())).cloned();
+        if let Some(statement) = said {
+            self.find(Kind::OtherDevice { key: statement.key.clone() }, &statement);
+        } else if let Some(module) = self.gathered.device_module {
+            self.findings.push(Finding::nowhere(Kind::OtherDevice { key: module.to_owned() }));
+        }
+    }
+
     /// The release of a tool that is in force: the stated one, or the newest of the plan's own trainer.
     fn release_of(&self, tool: &str) -> Option<Release> {
         let package = if tool.starts_with("trl") { "trl" } else { tool };
