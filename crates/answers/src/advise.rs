@@ -27,6 +27,8 @@ pub struct Advised {
     pub fill: Option<Fill>,
     /// Where frozen weights load in fp32: what 16 bits save.
     pub frozen_in_float32: Option<Impact>,
+    /// Where the plan generates with transformers: what a vLLM would change.
+    pub vllm: Option<Impact>,
     /// What each lever does by itself.
     pub impacts: Vec<Impact>,
     /// Every method with every way to shard its state.
@@ -44,6 +46,8 @@ struct AdviceJson<'a> {
     gpu_bytes: u64,
     /// Where frozen weights load in fp32: the change that loads them in 16 bits.
     frozen_in_float32: Option<ImpactJson>,
+    /// The change that generates with vLLM.
+    vllm: Option<ImpactJson>,
     levels: Option<Vec<LevelJson<'a>>>,
     hardware: Option<Vec<HardwareJson>>,
     fill: Option<FillJson<'a>>,
@@ -262,9 +266,9 @@ impl From<&Impact> for ImpactJson {
 /// Everything that can be said about a plan, each figure replayed as the page replays it; an idle GPU is filled up to `target`.
 pub fn advised(estimated: Estimated, target: Target) -> Advised {
     let job = &estimated.job;
-    let (mut escalation, mut fill, mut frozen_in_float32) = (None, None, None);
+    let (mut escalation, mut fill, mut frozen_in_float32, mut vllm) = (None, None, None, None);
     if let Some(found) = confirmed(job, target) {
-        frozen_in_float32 = found.frozen_in_float32;
+        (frozen_in_float32, vllm) = (found.frozen_in_float32, found.vllm);
         match found.kind {
             Direction::Fit(found, _) => escalation = Some(found),
             Direction::Fill(found) => fill = Some(*found),
@@ -275,6 +279,7 @@ pub fn advised(estimated: Estimated, target: Target) -> Advised {
         escalation,
         fill,
         frozen_in_float32,
+        vllm,
         impacts: impacts(job, oracle),
         tiers: tiers(job, oracle),
         ladder: ladder(job, oracle),
@@ -288,13 +293,14 @@ impl Advised {
     /// # Errors
     /// Where it is nothing that JSON can say: never.
     pub fn to_json(&self) -> serde_json::Result<String> {
-        let Self { estimated, escalation, fill, frozen_in_float32, impacts, tiers, ladder } = self;
+        let Self { estimated, escalation, fill, frozen_in_float32, vllm, impacts, tiers, ladder } = self;
         let answer = AdviceJson {
             link: link::encode(estimated.job.plan()),
             fits: escalation.is_none(),
             needed_bytes: estimated.estimate.peak.band.expected,
             gpu_bytes: estimated.estimate.gpu_bytes,
             frozen_in_float32: frozen_in_float32.as_ref().map(ImpactJson::from),
+            vllm: vllm.as_ref().map(ImpactJson::from),
             levels: escalation.as_ref().map(|of| of.levels.iter().map(LevelJson::from).collect()),
             hardware: escalation.as_ref().map(|of| of.hardware.iter().map(HardwareJson::from).collect()),
             fill: fill.as_ref().map(FillJson::from),

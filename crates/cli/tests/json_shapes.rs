@@ -74,7 +74,8 @@ fn check(name: &str, runs: &[&[&str]]) {
     let mut shape = Shape::default();
     for args in runs {
         let ran = headroom(args);
-        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{args:?}");
+        // A search that finds nothing says so, and exits with 1.
+        assert!(ran.code < 2 && ran.err.is_empty(), "{args:?}: {} {}", ran.code, ran.err);
         shape.read(&ran.out);
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/shapes").join(format!("{name}.txt"));
@@ -95,7 +96,11 @@ fn estimates() {
 #[test]
 fn advice() {
     let idle = "v=1&model=Qwen/Qwen3-4B&method=lora&gpu=a100-80gb";
-    let plans = [TOO_SMALL, FAR_TOO_SMALL, idle];
+    let undone =
+        "v=1&model=Qwen/Qwen3-4B&method=lora&gpu=a100-80gb&gradient_accumulation_steps=16&gradient_checkpointing=true";
+    let wide = "v=1&model=Qwen/Qwen2.5-0.5B&gpu=a100-80gb&trainer=trl&trainer_version=1.16.0&task=grpo&torch_dtype=float32\
+        &mixed_precision=bf16&per_device_train_batch_size=8&prepare_for_kbit_training=false";
+    let plans = [TOO_SMALL, FAR_TOO_SMALL, idle, undone, wide];
     check("advise", &plans.map(|plan| ["advise", plan, "--json"]).each_ref().map(|args| args.as_slice()));
     check("summary", &[&["advise", GRPO, "--summary", "--json"]]);
 }

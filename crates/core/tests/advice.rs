@@ -6,12 +6,13 @@ use headroom_core::advise::code::{code, code_text};
 use headroom_core::advise::fit::{Advice, Escalation, Found, escalate, exhaustive};
 use headroom_core::advise::tiers::{Reason, Tier, tiers};
 use headroom_core::advise::{
-    FitOracle, Heuristic, Judgement, Level, Lever, Precision, Remembering, frozen_in_float32, usual_host, waterfall,
+    Baseline, FitOracle, Heuristic, Judgement, Level, Lever, Precision, Remembering, frozen_in_float32, usual_host,
+    waterfall,
 };
 use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::{Fit, Note, outline};
-use headroom_core::plan::{Offload, Plan};
+use headroom_core::plan::{Offload, Plan, RolloutEngine};
 use std::thread;
 
 /// What follows from a plan that can be estimated.
@@ -543,4 +544,18 @@ fn one_gpu_is_not_told_to_install_deepspeed_for_what_a_dtype_saves() {
     assert_eq!(frozen_in_float32(&own.with(first.plan.clone()).unwrap(), &Heuristic), None);
     let Found::Fits(advice) = &escalate(&own.with(first.plan).unwrap(), &Heuristic).levels[0].found else { panic!() };
     assert_eq!(advice.plan.zero_stage, 0, "{:?}", advice.levers);
+}
+
+#[test]
+fn a_plan_that_generates_with_transformers_hears_what_vllm_would_change() {
+    let grpo = "v=1&model=Qwen/Qwen2.5-0.5B&gpu=a100-80gb&trainer=trl&trainer_version=1.16.0&task=grpo&torch_dtype=bfloat16\
+        &mixed_precision=bf16&per_device_train_batch_size=8&prepare_for_kbit_training=false&max_completion_length=512";
+    let own = job(&link::decode(grpo).plan);
+    let impact = Baseline::of(&own, &Heuristic).unwrap().impact(&own, Lever::Vllm, &Heuristic).unwrap();
+    assert!(impact.time.expected < 0.7, "{:?}", impact.time);
+    assert!(job(&impact.plan).plan().rollout.engine == Some(RolloutEngine::Vllm), "the share is one that starts");
+    assert!(code_text(&code(own.plan(), &impact.plan)).contains("use_vllm=True, vllm_mode=\"colocate\""));
+    // Who has an engine, or generates nothing, hears nothing.
+    assert_eq!(Lever::Vllm.apply(&job(&impact.plan)), None);
+    assert_eq!(Lever::Vllm.apply(&job(&link::decode("v=1&model=Qwen/Qwen2.5-0.5B&gpu=a100-80gb").plan)), None);
 }

@@ -38,6 +38,9 @@ pub struct AdviceTexts {
     pub fits_with: fn(usize, Range) -> String,
     /// A milder level suffices and takes no longer.
     pub not_needed: fn(Level) -> String,
+    pub vllm_title: &'static str,
+    /// What a vLLM beside the trainer would change: time of a step beside the plan's, and memory more or less, as text.
+    pub vllm: fn(&str, &str) -> String,
     pub frozen_title: &'static str,
     /// The frozen weights load in fp32: what 16 bits save, as text.
     pub frozen_in_float32: fn(&str) -> String,

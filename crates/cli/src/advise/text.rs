@@ -34,6 +34,13 @@ pub(super) fn write(advised: &Advised, out: &mut dyn Write) -> Result<(), Failur
         writeln!(out, "write    {}", lever_code(impact.lever, advised.estimated.job.plan(), &impact.plan))?;
         writeln!(out, "link     #{}", link::encode(&impact.plan))?;
     }
+    if let Some(impact) = &advised.vllm {
+        let words = &ENGLISH.advice;
+        writeln!(out, "\n{}", words.vllm_title)?;
+        writeln!(out, "{}", (words.vllm)(&range_text(impact.time), &need_text(impact.saved_bytes)))?;
+        writeln!(out, "write    {}", lever_code(impact.lever, advised.estimated.job.plan(), &impact.plan))?;
+        writeln!(out, "link     #{}", link::encode(&impact.plan))?;
+    }
     if let Some(escalation) = &advised.escalation {
         write_escalation(advised.estimated.job.plan(), escalation, advised.estimated.estimate.gpu_bytes, out)?;
     }

@@ -209,6 +209,7 @@ fn write_change(change: &Changed, after: &Plan, lines: &mut Vec<Line>) {
         "trainer.version" if !value.is_empty() => {
             line(Environment, &["pip install ", after.trainer.name.name(), "==", value].concat());
         }
+        "rollout.engine" if value == "vllm" => line(Trainer, "use_vllm=True, vllm_mode=\"colocate\""),
         "keep_outputs" if value == "false" => line(Script, "del outputs"),
         "offload_optimizer" | "offload_param" => match after.distributed.framework {
             Framework::Fsdp1 | Framework::Fsdp2 if value == "cpu" => line(Script, CPU_OFFLOAD),

@@ -9,7 +9,8 @@ use std::cell::{Cell, RefCell};
 use super::fill::{Fill, Target, fill};
 use super::fit::{Escalation, Found, LevelAnswer, escalate};
 use super::frozen::frozen_in_float32;
-use super::impact::Impact;
+use super::impact::{Baseline, Impact};
+use super::lever::Lever;
 use super::oracle::{FitOracle, Judgement, Remembering};
 use crate::job::Job;
 use crate::memory::{self, Fit, Replay};
@@ -30,6 +31,8 @@ pub struct Advised {
     pub judgement: Judgement,
     /// What loading frozen weights in 16 bits saves, where they load in fp32: what a reader hears first.
     pub frozen_in_float32: Option<Impact>,
+    /// What a vLLM would change for a plan that generates with transformers.
+    pub vllm: Option<Impact>,
     /// The advice itself.
     pub kind: Direction,
 }
@@ -67,7 +70,9 @@ impl Advised {
             Fit::Fits => Direction::Fill(Box::new(fill(job, target, &Extrapolating(looking)))),
         };
         let frozen_in_float32 = frozen_in_float32(job, oracle);
-        Some(Self { job: job.clone(), judgement, frozen_in_float32, kind })
+        let base = if job.plan().is_reinforcement() { Baseline::of(job, oracle) } else { None };
+        let vllm = base.and_then(|base| base.impact(job, Lever::Vllm, oracle));
+        Some(Self { job: job.clone(), judgement, frozen_in_float32, vllm, kind })
     }
 
     /// Every plan whose figures it shows or relies on.
@@ -87,7 +92,7 @@ impl Advised {
                 both.chain(&fill.others).map(|filled| filled.plan.clone()).collect()
             }
         };
-        plans.extend(self.frozen_in_float32.as_ref().map(|impact| impact.plan.clone()));
+        plans.extend([&self.frozen_in_float32, &self.vllm].into_iter().flatten().map(|impact| impact.plan.clone()));
         plans
     }
 

@@ -334,8 +334,12 @@ fn families() -> Vec<Family> {
             _ => families.push(Family { models: vec![model], at: 0, state: State::New }),
         }
     }
-    // In the catalogue the smallest comes first, of equally large ones the oldest.
-    families.iter_mut().for_each(|family| family.models.reverse());
+    // In the catalogue the smallest comes first, of equally large ones the oldest. Models of text come before those that see images.
+    let sees = |model: &&CatalogueModel| model.config.contains("\"vision_config\"");
+    for family in &mut families {
+        family.models.reverse();
+        order::sort(&mut family.models, |a, b| sees(a).cmp(&sees(b)));
+    }
     let rank = |family: &Family| {
         let group = family.models.first().map_or("", |model| model.group);
         let newest = family.models.iter().map(|model| model.released).max().unwrap_or_default();

@@ -2,7 +2,9 @@
 
 use super::{Job, models};
 use crate::order;
-use crate::plan::{Kind, Plan, Problem, ProblemKind, TargetModules, attention_module_names, field, unmatched_targets};
+use crate::plan::{
+    Kind, Plan, Problem, ProblemKind, RolloutEngine, TargetModules, attention_module_names, field, unmatched_targets,
+};
 
 /// Most fields that one choice moves: a chain of dependent fields is shorter.
 const MOST_CHANGES: usize = 8;
@@ -51,7 +53,9 @@ fn fixes(plan: &Plan, problem: &Problem) -> Vec<(String, String)> {
         }
         ProblemKind::EngineShare { least, shorter, .. } => {
             let shorter = shorter.as_ref().map(|(length, _)| length.to_string());
-            least.clone().or(shorter).map(own).into_iter().collect()
+            // Where no share works the trainer has to generate by itself.
+            let without = ("rollout.engine".to_owned(), RolloutEngine::Generate.name().to_owned());
+            vec![least.clone().or(shorter).map_or(without, own)]
         }
         ProblemKind::NotDivisible { value, nearest, .. } => {
             let mut nearest = nearest.clone();

@@ -372,16 +372,7 @@ fn notes(job: &Job, step: &program::Step, host: &[HostAllocation]) -> Vec<Note> 
     if job.sharding.shards_four_bit && matches!(job.sharding.scheme, Scheme::Zero(_)) && plan.num_gpus > 1 {
         notes.push(Note::PackedWeightsHeld);
     }
-    let needed = host.iter().fold(0_u64, |sum, used| sum.saturating_add(used.bytes));
-    let HostMemory { bytes: usual, source } = job.host_memory();
-    let verdict = HostVerdict::of(job, step.counts.base, host);
-    if verdict.is_stated && !verdict.fits {
-        let HostVerdict { held_bytes: held, loading_bytes: loading, loading_copies: copies, available_bytes, .. } =
-            verdict;
-        notes.push(Note::HostTooSmall { held, loading, copies, available: available_bytes });
-    } else if !verdict.is_stated && needed > usual {
-        notes.push(Note::HostMemory { needed, usual, source });
-    }
+    notes.extend(host_note(job, step.counts.base, host));
     if !job.gpu.bf16 && (plan.torch_dtype.name() == "bfloat16" || plan.mixed_precision.name() == "bf16") {
         notes.push(Note::GpuLacksBfloat16);
     }
@@ -398,6 +389,19 @@ fn notes(job: &Job, step: &program::Step, host: &[HostAllocation]) -> Vec<Note> 
         notes.push(Note::UnquantizedParts { bytes: step.counts.unquantized_bytes });
     }
     notes
+}
+
+/// That the host has no room for what it is to hold.
+fn host_note(job: &Job, base: u64, host: &[HostAllocation]) -> Option<Note> {
+    let needed = host.iter().fold(0_u64, |sum, used| sum.saturating_add(used.bytes));
+    let HostMemory { bytes: usual, source } = job.host_memory();
+    let verdict = HostVerdict::of(job, base, host);
+    if verdict.is_stated && !verdict.fits {
+        let HostVerdict { held_bytes: held, loading_bytes: loading, loading_copies: copies, available_bytes, .. } =
+            verdict;
+        return Some(Note::HostTooSmall { held, loading, copies, available: available_bytes });
+    }
+    (!verdict.is_stated && needed > usual).then_some(Note::HostMemory { needed, usual, source })
 }
 
 /// What an image of the plan becomes.

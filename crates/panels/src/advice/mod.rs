@@ -57,10 +57,12 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
         el("div").class(if is_final { "advised" } else { "advised stale" }).flag("inert", is_stale).key("advised");
     advised = match &found.advised {
         None => advised,
-        Some(shown) => advised.with_all(frozen_sheet(page, shown).into_iter().collect()).with_all(match &shown.kind {
-            Direction::Fit(escalation, _) => escalation::elements(page, shown, escalation),
-            Direction::Fill(_) => fill::elements(page, shown),
-        }),
+        Some(shown) => advised
+            .with_all([frozen_sheet(page, shown), vllm_sheet(page, shown)].into_iter().flatten().collect())
+            .with_all(match &shown.kind {
+                Direction::Fit(escalation, _) => escalation::elements(page, shown, escalation),
+                Direction::Fill(_) => fill::elements(page, shown),
+            }),
     };
     let panel = el("section")
         .class("panel advice")
@@ -94,6 +96,21 @@ fn frozen_sheet(page: &Page, found: &Advised) -> Option<Element> {
     sheet.button(&impact.plan, &(words.apply_all)(1), words.frozen_title, "primary");
     sheet.push("</p>");
     Some(sheet.into_element().key("frozen"))
+}
+
+/// What a vLLM would change for a plan that generates with transformers.
+fn vllm_sheet(page: &Page, found: &Advised) -> Option<Element> {
+    let impact = found.vllm.as_ref()?;
+    let (texts, words) = (page.texts, &page.texts.advice);
+    let mut sheet = Sheet::new(page);
+    sheet.element("h3", "", words.vllm_title);
+    sheet.element("p", "", &(words.vllm)(&figures::times(impact.time), &levers::saved_text(impact.saved_bytes)));
+    sheet.push("<p>");
+    sheet.push(&levers::lever_html(texts, impact.lever, found.job.plan(), &impact.plan));
+    sheet.push("</p><p class=\"sheet-actions\">");
+    sheet.button(&impact.plan, &(words.apply_all)(1), words.vllm_title, "");
+    sheet.push("</p>");
+    Some(sheet.into_element().key("vllm"))
 }
 
 /// What each step of the advice saves.

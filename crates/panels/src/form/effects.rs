@@ -32,6 +32,7 @@ const fn field_of(lever: Lever) -> Option<&'static str> {
         Lever::DropOutputs => "keep_outputs",
         Lever::HalfPrecisionBase | Lever::PureBfloat16 => "torch_dtype",
         Lever::AdapterReference | Lever::PrecomputedReference => "reference.kind",
+        Lever::Vllm => "rollout.engine",
         Lever::Lora | Lever::Qlora => "method",
         Lever::NarrowAdapters => "lora.adapter_dtype",
         Lever::Rank(_) => "lora.r",

@@ -42,6 +42,10 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     },
     fits_with: |changes, time| format!("改 {changes} 处即可放下，{}", token_time(time)),
     not_needed: |level| format!("不必：方案 {} 已放得下，而且一样快", number(level)),
+    vllm_title: "用 vLLM 生成",
+    vllm: |time, memory| {
+        format!("方案用 transformers 生成。在同一批显卡上改用 vLLM，每步用时为原来的 {time}；显存 {memory}。")
+    },
     frozen_title: "首先：以 16 位加载冻结的权重",
     frozen_in_float32: |saved| {
         format!(
@@ -191,6 +195,7 @@ fn lever(lever: Lever) -> String {
         Lever::OffloadedInstances => "冻结的模型不运行时放在主机内存",
         Lever::ResidentInstances => "冻结的模型留在显存",
         Lever::QuantizedInstances => "冻结的模型改用 4 位",
+        Lever::Vllm => "在同一批显卡上用 vLLM 生成",
         Lever::Lora => "用 LoRA 适配器代替训练全部权重",
         Lever::Qlora => "基座权重改用 4 位",
         Lever::NarrowAdapters => "适配器改用 16 位训练",
@@ -247,6 +252,7 @@ fn lever_short(lever: Lever) -> String {
         Lever::OffloadedInstances => "模型放主机",
         Lever::ResidentInstances => "冻结模型不卸载",
         Lever::QuantizedInstances => "冻结模型 4 位",
+        Lever::Vllm => "vLLM",
         Lever::Lora => "LoRA",
         Lever::Qlora => "4 位基座",
         Lever::NarrowAdapters => "16 位适配器",

@@ -56,6 +56,12 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
         format!("fits with {changes} {noun}; {}", token_time(time))
     },
     not_needed: |level| format!("not needed: option {} fits and is as fast", number(level)),
+    vllm_title: "Generate with vLLM",
+    vllm: |time, memory| {
+        format!(
+            "The plan generates with transformers. With a vLLM on the same GPUs a step takes {time} of its time; memory {memory}."
+        )
+    },
     frozen_title: "First: load the frozen weights in 16 bits",
     frozen_in_float32: |saved| {
         format!(
@@ -209,6 +215,7 @@ fn lever(lever: Lever) -> String {
         Lever::OffloadedInstances => "Frozen models wait in host memory",
         Lever::ResidentInstances => "Frozen models stay on the GPU",
         Lever::QuantizedInstances => "Frozen models in 4 bits",
+        Lever::Vllm => "Generate with vLLM on the same GPUs",
         Lever::Lora => "LoRA adapters instead of all weights",
         Lever::Qlora => "Base weights in 4 bits",
         Lever::NarrowAdapters => "Adapters trained in 16 bits",
@@ -266,6 +273,7 @@ fn lever_short(lever: Lever) -> String {
         Lever::OffloadedInstances => "Models on the host",
         Lever::ResidentInstances => "Models on the GPU",
         Lever::QuantizedInstances => "4-bit frozen models",
+        Lever::Vllm => "vLLM",
         Lever::Lora => "LoRA",
         Lever::Qlora => "4-bit base",
         Lever::NarrowAdapters => "16-bit adapters",

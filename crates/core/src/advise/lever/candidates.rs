@@ -96,6 +96,7 @@ pub(in crate::advise) fn candidates(job: &Job) -> Vec<Lever> {
         Lever::OffloadedInstances,
         Lever::ResidentInstances,
         Lever::QuantizedInstances,
+        Lever::Vllm,
     ];
     levers.extend(smaller_batches(plan).into_iter().map(Lever::MicroBatch));
     levers.extend(mini_batches(plan).into_iter().map(Lever::GradCache));

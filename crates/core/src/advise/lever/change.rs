@@ -4,7 +4,7 @@ use super::{Lever, instances};
 use crate::job::{Job, LossImplementation, adapter_dtype, fuses_liger_loss, reference_kind};
 use crate::plan::{
     AdapterDtype, AttnImplementation, Dtype, EmbeddingLoss, Framework, GpuChoice, LossType, Method, MixedPrecision,
-    ModelChoice, Offload, Optimizer, Plan, ReferenceKind, TargetModules, Task, Trainer, TrainerName,
+    ModelChoice, Offload, Optimizer, Plan, ReferenceKind, RolloutEngine, TargetModules, Task, Trainer, TrainerName,
 };
 
 impl Lever {
@@ -118,6 +118,14 @@ impl Lever {
             Self::OffloadedInstances => instances::offload(&mut changed),
             Self::ResidentInstances => instances::keep(&mut changed),
             Self::QuantizedInstances => instances::quantize(&mut changed),
+            Self::Vllm => {
+                changed.rollout.engine = Some(RolloutEngine::Vllm);
+                let settled = changed.settled(&["rollout.engine"]);
+                let generates = plan.is_reinforcement() && plan.rollout.engine() == RolloutEngine::Generate;
+                let starts = generates && plan.trainer.name != TrainerName::Custom && settled.is_some();
+                changed = settled.unwrap_or(changed);
+                starts
+            }
             Self::Lora => {
                 changed.method = Method::Lora;
                 changed = plan.adopting(&changed);

@@ -107,6 +107,8 @@ pub enum Lever {
     ResidentInstances,
     /// Frozen models beside the policy in 4 bits.
     QuantizedInstances,
+    /// A vLLM on the GPUs that train generates the answers, with the least share that it starts with.
+    Vllm,
     /// Adapters instead of all weights.
     Lora,
     /// Adapters over a base of 4 bits.
@@ -164,6 +166,7 @@ impl Lever {
             Self::OffloadedInstances => "offloaded_instances",
             Self::ResidentInstances => "resident_instances",
             Self::QuantizedInstances => "quantized_instances",
+            Self::Vllm => "vllm",
             Self::Lora => "lora",
             Self::Qlora => "qlora",
             Self::NarrowAdapters => "adapter_dtype",
@@ -212,6 +215,7 @@ impl Lever {
                 | Self::NoCheckpointing
                 | Self::KeepActivations
                 | Self::ResidentInstances
+                | Self::Vllm
                 | Self::NewerTrainer
                 | Self::Gpus(_)
                 | Self::Gpu(_)
