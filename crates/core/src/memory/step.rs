@@ -324,11 +324,12 @@ pub(super) fn forward(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedM
     }
     let mut inputs_embeds = None;
     let checkpoints = |layer: &LayerWeights| {
-        let trains = || weights.trainable.iter().any(|trained| trained.tag.index == layer.tag.index);
+        let block = &layer.block;
+        let mut parameters = (0..block.owners.len()).flat_map(|module| block.parameters(module));
         job.plan.gradient_checkpointing
             && layer.block.is_checkpointed()
             && tape.grad_enabled()
-            && (job.checkpoints_frozen_layers() || trains())
+            && (job.checkpoints_frozen_layers() || parameters.any(|parameter| parameter.requires_grad()))
     };
     for layer in &weights.called() {
         context.keep_hidden_state(&hidden);

@@ -18,12 +18,14 @@ pub(super) fn unsaid(planned: &Planned<'_>, trainer: TrainerName, files: &[File]
     // No version means the newest; who asks for another trainer's files knows that they are another's.
     let same_release = plan.trainer.name == read.trainer.name && plan.trainer.release() == read.trainer.release();
     let asked = trainer != plan.trainer.name;
+    // A task that a trainer's step is not modelled for is read as another's step, which keeps the trainer's name.
+    let keeps_name = read.launched_by.is_some_and(|by| by.name() == plan.trainer.name.name());
     let every_linear = plan.lora.target_modules == TargetModules::AllLinear
         && matches!(&read.lora.target_modules, TargetModules::Names(names) if names == &unsloth::ALL_LINEAR);
     let says_nothing = |name: &str| {
         same_framework && name == "distributed.framework"
             || same_release && name == "trainer.version"
-            || asked && matches!(name, "trainer.name" | "trainer.version")
+            || (asked || keeps_name) && matches!(name, "trainer.name" | "trainer.version")
             || trainer == TrainerName::Unsloth && every_linear && name == "lora.target_modules"
             || !matters(planned, name)
     };
