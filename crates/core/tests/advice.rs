@@ -300,7 +300,7 @@ mod raised {
     fn same_training(plan: &Plan) -> Vec<Plan> {
         let sequences = plan.per_device_train_batch_size * plan.gradient_accumulation_steps;
         let mut plans = Vec::new();
-        for batch in (1..=sequences).filter(|batch| sequences % batch == 0) {
+        for batch in (1..=sequences).filter(|batch| sequences.is_multiple_of(*batch)) {
             for stage in 0..=3 {
                 for gradient_checkpointing in [true, false] {
                     let mut other = Plan {

@@ -68,7 +68,12 @@ fn fixes(plan: &Plan, problem: &Problem) -> Vec<(String, String)> {
             // A prompt that leaves its answer next to nothing is what is too long.
             let crowded = problem.field == "rollout.max_completion_length" && most * 2.0 < value;
             let half = (plan.rollout.max_prompt_length() / 2).max(1).to_string();
-            crowded.then(|| ("rollout.max_prompt_length".to_owned(), half)).into_iter().chain([own]).collect()
+            // An answer longer than all positions is cut first: no prompt is short enough for it.
+            let positions = most as u64 + plan.rollout.max_prompt_length();
+            let longer = crowded && value > positions as f64;
+            let cut = longer.then(|| (problem.field.clone(), (positions / 2).max(1).to_string()));
+            let shorter = crowded.then(|| ("rollout.max_prompt_length".to_owned(), half));
+            cut.into_iter().chain(shorter).chain([own]).collect()
         }
         ProblemKind::NoSuchModule { name, .. } if problem.field == "lora.target_modules" => {
             vec![own(other_targets(plan, name))]

@@ -3,6 +3,7 @@
 use super::autograd::{Extent, Wanted};
 use super::device_overhead::DeviceOverhead;
 use super::estimate::*;
+use super::guess::{Guess, GuessReason};
 use super::host::{self, HostAllocation, HostVerdict};
 use super::ledger;
 use super::overhead;

@@ -9,6 +9,7 @@ mod autograd;
 mod device_overhead;
 mod embeddings;
 mod estimate;
+mod guess;
 mod host;
 mod kv_cache;
 mod ledger;
@@ -35,6 +36,7 @@ mod weights;
 
 pub use answer::{estimate, estimate_replayed, outline, smallest_change};
 pub use estimate::*;
+pub use guess::*;
 pub use host::{HostAllocation, HostVerdict};
 pub use kv_cache::{CacheLayout, kv_bytes_per_sequence, kv_bytes_per_token};
 pub use phase::Phase;

@@ -158,6 +158,8 @@ fn parse(text: &str) -> Vec<Answered> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
 
     #[test]
