@@ -85,6 +85,10 @@ export interface Advice {
   fits: boolean;
   needed_bytes: number;
   card_bytes: number;
+  /** Where frozen weights load in fp32: the change that loads them in 16 bits. */
+  frozen_in_float32: { [key: string]: Value } | null;
+  /** Where the plan generates with transformers: the change that generates with vLLM. */
+  vllm: { [key: string]: Value } | null;
   levels: { [key: string]: Value }[] | null;
   hardware: { [key: string]: Value }[] | null;
   fill: { [key: string]: Value } | null;
