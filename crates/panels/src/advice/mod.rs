@@ -92,7 +92,7 @@ fn frozen_sheet(page: &Page, found: &Advised) -> Option<Element> {
     sheet.element("p", "", &(words.frozen_in_float32)(&saved));
     sheet.push("<p>");
     sheet.push(&levers::lever_html(texts, impact.lever, found.job.plan(), &impact.plan));
-    sheet.push("</p><p class=\"sheet-actions\">");
+    sheet.push("</p><p class=\"hint-action\">");
     sheet.button(&impact.plan, &(words.apply_all)(1), words.frozen_title, "primary");
     sheet.push("</p>");
     Some(sheet.into_element().key("frozen"))
@@ -107,7 +107,7 @@ fn vllm_sheet(page: &Page, found: &Advised) -> Option<Element> {
     sheet.element("p", "", &(words.vllm)(&figures::times(impact.time), &levers::saved_text(impact.saved_bytes)));
     sheet.push("<p>");
     sheet.push(&levers::lever_html(texts, impact.lever, found.job.plan(), &impact.plan));
-    sheet.push("</p><p class=\"sheet-actions\">");
+    sheet.push("</p><p class=\"hint-action\">");
     sheet.button(&impact.plan, &(words.apply_all)(1), words.vllm_title, "");
     sheet.push("</p>");
     Some(sheet.into_element().key("vllm"))
