@@ -103,8 +103,8 @@ fn scenario(id: &str) -> &'static ScenarioText {
 
 fn figures(figures: Figures) -> &'static str {
     match figures {
-        Figures::AddedUp => "其中的数字由作者逐项相加得出。",
-        Figures::Expected => "其中的数字是作者对改动效果的预期，文档没有给出实测值。",
+        Figures::AddedUp => "数字：逐项相加。",
+        Figures::Expected => "数字：预期值，并非实测。",
         Figures::None => "文档没有给出这些方案的显存数字。",
     }
 }

@@ -7,11 +7,11 @@ use crate::gallery::{GalleryTexts, NO_SCENARIO, ScenarioText};
 pub(super) const TEXTS: GalleryTexts = GalleryTexts {
     button: "Scenarios",
     title: "Everyday plans and six real situations",
-    intro: "Open a plan and change it. Each real situation comes from a guide that a team published after running out of memory, or after finding a GPU idle. Its figures are its authors' and stand beside ours, with the reason for every difference.",
+    intro: "Open a plan and change it. Each real situation comes from a published guide, whose figures stand beside ours with the reason for every difference.",
     scenario,
     source: "Guide:",
     figures,
-    rules: "The guide's figures beside ours",
+    rules: "Guide and ours",
     rules_of: |plan| format!("Figures of the guide beside ours: {plan}"),
     column_quantity: "On one GPU",
     column_guide: "Guide",
@@ -103,11 +103,9 @@ fn scenario(id: &str) -> &'static ScenarioText {
 
 fn figures(figures: Figures) -> &'static str {
     match figures {
-        Figures::AddedUp => "Its figures are parts that its authors added up.",
-        Figures::Expected => {
-            "Its figures are what its authors expected of their changes; it prints no measurement of them."
-        }
-        Figures::None => "It prints no memory of these plans.",
+        Figures::AddedUp => "Figures: parts added up.",
+        Figures::Expected => "Figures: expected, not measured.",
+        Figures::None => "Figures: none of memory.",
     }
 }
 
