@@ -33,6 +33,8 @@ class Advice(TypedDict):
     fits: bool
     needed_bytes: int
     card_bytes: int
+    frozen_in_float32: Optional[dict[str, Any]]
+    vllm: Optional[dict[str, Any]]
     levels: Optional[list[dict[str, Any]]]
     hardware: Optional[list[dict[str, Any]]]
     fill: Optional[dict[str, Any]]
