@@ -1,8 +1,7 @@
 //! `headroom`: the page's answers in a terminal and for scripts.
 //!
-//! Exit code: 0 it worked, 1 it worked and the answer is no (the plan does not fit where that was checked, nothing fits that was
-//! searched for, a file contradicts itself), 2 bad input, with one clear line on standard error, or input that lacks something, which
-//! the answer names.
+//! Exit codes: 0, it worked. 1, the answer is no: the plan does not fit, a search finds nothing, a file contradicts itself. 2, bad input,
+//! with one clear line on standard error, or input that lacks what the answer names.
 
 mod advise;
 mod catalogue;

@@ -113,7 +113,7 @@ fn run_text(plan: &Plan) -> String {
     parts.join(", ")
 }
 
-/// Whose step is replayed. A plan without a trainer is a loop of one's own: what it takes where a trainer would have defaults is said.
+/// Whose step is replayed. A plan without a trainer is a custom training loop, and the row says what it does not do.
 fn trainer_text(plan: &Plan) -> String {
     let Trainer { name, version } = &plan.trainer;
     if *name == TrainerName::Custom {

@@ -2,7 +2,7 @@
 //!
 //! A search judges hundreds of plans, too many to replay each. So it judges by what is known at once, what it found is replayed,
 //! and it searches anew with those replays, until all that it shows has been replayed. Only replays that a search asked for
-//! itself count: what else has been replayed before hangs on where a reader has been.
+//! itself count: other replays depend on what the reader opened before.
 
 use std::cell::{Cell, RefCell};
 

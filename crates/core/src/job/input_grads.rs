@@ -1,7 +1,7 @@
 //! Which embeddings are made to require gradients although nothing of them trains, and what a frozen layer's checkpoint is.
 //!
 //! `enable_input_require_grads` of transformers puts a hook on embeddings, so that gradients reach adapters through a frozen base
-//! and checkpoints. Which embeddings hangs on the release (modeling_utils.py, read in 4.46 to 5.24):
+//! and checkpoints. Which embeddings depends on the release (modeling_utils.py, read in 4.46 to 5.24):
 //!
 //! - before 5.0 those of the whole model alone, the tokens'. The classes of Idefics and SmolVLM have a function of their own, which
 //!   reaches their towers, too;

@@ -32,7 +32,7 @@ names! {
 }
 
 impl LaunchedBy {
-    /// The trainer whose step stands for this one's: what it builds on, else a loop of one's own.
+    /// The trainer whose step stands for this one's: what it builds on, else a custom training loop.
     pub const fn nearest(self, task: Task) -> TrainerName {
         use Task::{Cpo, Dpo, Embedding, Grpo, Inference, Kto, Orpo, Ppo, Reward, Rloo, SequenceClassification, Sft};
         match (self, task) {

@@ -230,7 +230,7 @@ impl Job {
         self.memory_bytes.saturating_sub(context).saturating_sub(self.loaded_before_engine())
     }
 
-    /// What the trainer holds when it makes the engine. A loop of one's own may make it first. TRL makes it in `GRPOTrainer.__init__`,
+    /// What the trainer holds when it makes the engine. A custom training loop may make it first. TRL makes it in `GRPOTrainer.__init__`,
     /// before accelerate shards anything: under FSDP, ZeRO-1 and ZeRO-2 the policy is on the host still, and with several GPUs so is
     /// every model beside it (grpo_trainer.py, `device_map`; transformers trainer.py `place_model_on_device`).
     fn loaded_before_engine(&self) -> u64 {

@@ -48,7 +48,7 @@ impl Resolver {
         }
     }
 
-    /// What one GPU holds of a sharded plan hangs on how many there are: no number stands for one that no file says.
+    /// What one GPU holds of a sharded plan depends on how many there are: no number stands for one that no file says.
     fn ask_for_gpus(&mut self) {
         let shards = match self.text_of("distributed.framework") {
             Some("fsdp1" | "fsdp2") => self.text_of("distributed.sharding_strategy") != Some("no_shard"),
