@@ -242,6 +242,16 @@ fn a_name_that_a_class_does_not_read_hides_no_fault() {
     assert_eq!(error(&config).key, "num_key_value_heads");
 }
 
+#[test]
+fn heads_of_every_kind_of_layer_are_shared_evenly() {
+    // Its windowed layers have twice as many heads of keys.
+    let config = |heads: u64| json!({"model_type": "mimo_v2_flash", "num_key_value_heads": heads});
+    assert_eq!(error(&config(64)).key, "num_key_value_heads");
+    check(&Model::from_config("test", &config(32)).unwrap());
+    let few = json!({"model_type": "mimo_v2_flash", "num_attention_heads": 4});
+    assert_eq!(error(&few).key, "num_key_value_heads");
+}
+
 /// Any JSON, not deep.
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![

@@ -89,6 +89,19 @@ impl<'a> Figures<'a> {
         })
     }
 
+    /// The first of several names of one figure that the class reads and that has a value, one that the config says before
+    /// others. A name that the class does not read says nothing where it reads another, whatever stands under it.
+    pub(super) fn read_among<'k>(&self, keys: &[&'k str]) -> Option<(&'k str, f64)> {
+        let is_read = |key: &str| self.default_of(key).is_some() || self.keys_of_sizes().any(|read| read == key);
+        let has_value = |key: &&&str| self.optional(key).is_ok_and(|value| value.is_some());
+        let found = keys
+            .iter()
+            .find(|key| self.given(key).is_some() && is_read(key))
+            .or_else(|| keys.iter().filter(|key| is_read(key)).find(has_value))
+            .or_else(|| keys.iter().find(has_value));
+        found.and_then(|key| Some((*key, self.optional(key).ok()??)))
+    }
+
     /// A number that may be missing.
     pub(super) fn optional(&self, key: &str) -> Found<Option<f64>> {
         self.number_in(key, 0)

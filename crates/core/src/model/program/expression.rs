@@ -95,13 +95,20 @@ impl Expression {
         (value.is_finite() && value.abs() <= LARGEST).then_some(value)
     }
 
-    /// Whether something within it that is divided by `name` leaves a remainder.
+    /// Whether something within it that is divided by `name`, or such a quotient that is divided further, leaves a remainder.
     pub(super) fn leaves_remainder(&self, name: usize, values: &[Option<f64>]) -> bool {
         let Self::Of(operation, sides) = self else { return false };
         let [divided, by] = &**sides;
-        let is_it = *operation == Operation::Divide && *by == Self::Name(name);
+        let is_it = *operation == Operation::Divide && (*by == Self::Name(name) || divided.is_divided_by(name));
         let rest = || Some(divided.value(values)? % by.value(values)?);
         is_it && rest().is_some_and(|rest| rest != 0.0) || sides.iter().any(|side| side.leaves_remainder(name, values))
+    }
+
+    /// Whether it is a quotient by `name`, divided further or not.
+    fn is_divided_by(&self, name: usize) -> bool {
+        let Self::Of(Operation::Divide, sides) = self else { return false };
+        let [divided, by] = &**sides;
+        *by == Self::Name(name) || divided.is_divided_by(name)
     }
 
     /// Whether it names `name`.

@@ -2,6 +2,7 @@
 //! goes by the operators; these serve names, adapters' targets, times and generation.
 
 use super::config::Figures;
+use super::sound::{HEADS, KEY_VALUE_HEADS};
 use super::{Action, BatchSizes, Code, Owner, Recorded, SLIDING_MASK};
 use crate::model::config::ConfigError;
 use crate::model::{Attention, Experts, ExpertsForm, FeedForward, Latent, Mlp, ModelPart, Module, ModuleKind, Role};
@@ -37,7 +38,7 @@ impl<'a> Facts<'a> {
         let hidden = figures.optional("hidden_size")?.or(figures.optional("n_embd")?).or(figures.optional("d_model")?);
         let hidden = hidden.filter(|hidden| *hidden >= 1.0).map(|hidden| hidden as u64);
         let window = figures.optional("sliding_window")?.filter(|window| *window >= 1.0).map(|window| window as u64);
-        let heads = if recorded.program.attends() { None } else { heads(figures)? };
+        let heads = if recorded.program.attends() { None } else { heads(figures) };
         let head_dim = figures.optional("head_dim")?.filter(|width| *width >= 1.0).map(|width| width as u64);
         let softcaps = !recorded.program.supports_sdpa && figures.says("attn_logit_softcapping");
         let visited = visited.unwrap_or(1.0).max(1.0) as u64;
@@ -54,19 +55,11 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// Heads, and heads of keys and values, as the config says them.
-fn heads(figures: &Figures<'_>) -> Result<Option<(u64, u64)>, Box<ConfigError>> {
-    let first = |keys: &[&str]| {
-        for key in keys {
-            if let Some(count) = figures.optional(key)?.filter(|count| *count >= 1.0) {
-                return Ok::<_, Box<ConfigError>>(Some(count as u64));
-            }
-        }
-        Ok(None)
-    };
-    let all = first(&["num_attention_heads", "n_head", "n_heads", "num_heads", "attention_heads"])?;
-    let shared = first(&["num_key_value_heads", "num_kv_heads"])?;
-    Ok(all.map(|all| (all, shared.unwrap_or(all))))
+/// Heads, and heads of keys and values, as the class reads them.
+fn heads(figures: &Figures<'_>) -> Option<(u64, u64)> {
+    let read = |keys| figures.read_among(keys).map(|(_, count)| count as u64).filter(|count| *count >= 1);
+    let all = read(HEADS)?;
+    Some((all, read(KEY_VALUE_HEADS).unwrap_or(all)))
 }
 
 /// Modules with their exact shapes, without buffers; `part`: of those of a layer, as against those that stand by themselves.

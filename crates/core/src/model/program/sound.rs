@@ -21,8 +21,10 @@ const SIZES: &[&str] = &[
     "num_kv_heads",
     "vocab_size",
 ];
-const HEADS: &[&str] = &["num_attention_heads", "n_head", "n_heads", "num_heads", "attention_heads"];
-const KEY_VALUE_HEADS: &[&str] = &["num_key_value_heads", "num_kv_heads"];
+/// Names of the number of heads.
+pub(super) const HEADS: &[&str] = &["num_attention_heads", "n_head", "n_heads", "num_heads", "attention_heads"];
+/// Names of the number of heads of keys and values.
+pub(super) const KEY_VALUE_HEADS: &[&str] = &["num_key_value_heads", "num_kv_heads"];
 const EXPERTS: &[&str] = &["n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts"];
 const EXPERTS_PER_TOKEN: &[&str] =
     &["num_experts_per_tok", "num_experts_per_token", "moe_topk", "top_k_experts", "moe_k"];
@@ -55,21 +57,11 @@ pub(super) fn check(figures: &Figures<'_>) -> Result<(), Box<ConfigError>> {
     {
         return Err(ConfigError::new("use_sliding_window", "was not recorded for this class: record the model anew"));
     }
-    let named = |keys: &'static [&'static str]| {
-        // A key that the class does not read says nothing, whatever stands under it.
-        let is_read = |key: &str| figures.default_of(key).is_some() || figures.keys_of_sizes().any(|read| read == key);
-        let has_value = |key: &&&str| figures.optional(key).is_ok_and(|value| value.is_some());
-        let found = keys
-            .iter()
-            .find(|key| figures.given(key).is_some() && is_read(key))
-            .or_else(|| keys.iter().filter(|key| is_read(key)).find(has_value))
-            .or_else(|| keys.iter().find(has_value));
-        found.and_then(|key| Some((*key, figures.optional(key).ok()??)))
-    };
-    if let (Some((whole, heads)), Some((part, shared))) = (named(HEADS), named(KEY_VALUE_HEADS))
+    if let (Some((whole, heads)), Some((part, shared))) =
+        (figures.read_among(HEADS), figures.read_among(KEY_VALUE_HEADS))
         && (figures.given(whole).is_some() || figures.given(part).is_some())
         && shared >= 1.0
-        && heads % shared != 0.0
+        && (heads.fract() != 0.0 || shared.fract() != 0.0 || heads % shared != 0.0)
     {
         let why = match figures.given(part) {
             Some(_) => format!("{shared} must divide {whole} {heads}; correct one of them"),
@@ -84,7 +76,8 @@ pub(super) fn check(figures: &Figures<'_>) -> Result<(), Box<ConfigError>> {
     {
         return Err(ConfigError::new(*key, "is null, which the class cannot read: write how many experts a layer has"));
     }
-    if let (Some((_, experts)), Some((key, visited))) = (named(EXPERTS), named(EXPERTS_PER_TOKEN))
+    if let (Some((_, experts)), Some((key, visited))) =
+        (figures.read_among(EXPERTS), figures.read_among(EXPERTS_PER_TOKEN))
         && visited > experts.max(1.0)
     {
         let why = format!("{visited} experts a token, but a layer has {experts}; choose at most that many");
@@ -93,13 +86,21 @@ pub(super) fn check(figures: &Figures<'_>) -> Result<(), Box<ConfigError>> {
     Ok(())
 }
 
-/// Checks that the number of heads divides what the class divides by it: the width of a head that no key says.
+/// Checks that the numbers of heads divide what the class divides by them: the width of heads that no key says, and the heads of
+/// layers that have more keys and values than `num_key_value_heads` says.
 ///
 /// # Errors
 /// Names the number of heads.
 pub(super) fn check_heads(figures: &Figures<'_>, values: &[Option<f64>]) -> Result<(), Box<ConfigError>> {
-    let why = "must divide the width that the class makes heads of (hidden_size); correct one of them";
-    figures.indivisible(HEADS, values)?.map_or(Ok(()), |key| Err(ConfigError::new(key, why)))
+    for (names, why) in [
+        (HEADS, "must divide the width that the class makes heads of (hidden_size); correct one of them"),
+        (KEY_VALUE_HEADS, "must divide the heads of every kind of layer (num_attention_heads); correct one of them"),
+    ] {
+        if let Some(key) = figures.indivisible(names, values)? {
+            return Err(ConfigError::new(key, why));
+        }
+    }
+    Ok(())
 }
 
 /// A size is a whole number; those that every model has are at least 1.
