@@ -10,7 +10,7 @@ use headroom_core::advise::{
 };
 use headroom_core::link;
 use headroom_core::memory::Fit;
-use headroom_core::plan::Method;
+use headroom_core::plan::{Method, Plan};
 use headroom_core::speed::Range;
 use headroom_text::ENGLISH;
 use serde::Serialize;
@@ -29,6 +29,8 @@ pub struct Advised {
     pub frozen_in_float32: Option<Impact>,
     /// Where the plan generates with transformers: what a vLLM would change.
     pub vllm: Option<Impact>,
+    /// Where evaluation runs out of memory: the plan with the largest batch that may fit.
+    pub smaller_evaluation: Option<Plan>,
     /// What each lever does by itself.
     pub impacts: Vec<Impact>,
     /// Every method with every way to shard its state.
@@ -48,12 +50,21 @@ struct AdviceJson<'a> {
     frozen_in_float32: Option<ImpactJson>,
     /// The change that generates with vLLM.
     vllm: Option<ImpactJson>,
+    /// Where evaluation runs out of memory: the largest batch that may fit.
+    smaller_evaluation: Option<SmallerEvaluationJson>,
     levels: Option<Vec<LevelJson<'a>>>,
     hardware: Option<Vec<HardwareJson>>,
     fill: Option<FillJson<'a>>,
     levers: Vec<ImpactJson>,
     tiers: Vec<TierJson>,
     ladder: Vec<RungJson>,
+}
+
+/// A smaller batch for evaluation.
+#[derive(Serialize)]
+struct SmallerEvaluationJson {
+    per_device_eval_batch_size: u64,
+    link: String,
 }
 
 /// What a level comes to; `found` says which of the others there are.
@@ -267,8 +278,10 @@ impl From<&Impact> for ImpactJson {
 pub fn advised(estimated: Estimated, target: Target) -> Advised {
     let job = &estimated.job;
     let (mut escalation, mut fill, mut frozen_in_float32, mut vllm) = (None, None, None, None);
+    let mut smaller_evaluation = None;
     if let Some(found) = confirmed(job, target) {
         (frozen_in_float32, vllm) = (found.frozen_in_float32, found.vllm);
+        smaller_evaluation = found.smaller_evaluation;
         match found.kind {
             Direction::Fit(found, _) => escalation = Some(found),
             Direction::Fill(found) => fill = Some(*found),
@@ -280,6 +293,7 @@ pub fn advised(estimated: Estimated, target: Target) -> Advised {
         fill,
         frozen_in_float32,
         vllm,
+        smaller_evaluation,
         impacts: impacts(job, oracle),
         tiers: tiers(job, oracle),
         ladder: ladder(job, oracle),
@@ -293,14 +307,19 @@ impl Advised {
     /// # Errors
     /// Where it is nothing that JSON can say: never.
     pub fn to_json(&self) -> serde_json::Result<String> {
-        let Self { estimated, escalation, fill, frozen_in_float32, vllm, impacts, tiers, ladder } = self;
+        let Self { estimated, escalation, fill, frozen_in_float32, vllm, smaller_evaluation, impacts, tiers, ladder } =
+            self;
         let answer = AdviceJson {
             link: link::encode(estimated.job.plan()),
-            fits: escalation.is_none(),
+            fits: estimated.estimate.verdict.fit == Fit::Fits,
             needed_bytes: estimated.estimate.peak.band.expected,
             gpu_bytes: estimated.estimate.gpu_bytes,
             frozen_in_float32: frozen_in_float32.as_ref().map(ImpactJson::from),
             vllm: vllm.as_ref().map(ImpactJson::from),
+            smaller_evaluation: smaller_evaluation.as_ref().map(|plan| SmallerEvaluationJson {
+                per_device_eval_batch_size: plan.eval_batch_size(),
+                link: link::encode(plan),
+            }),
             levels: escalation.as_ref().map(|of| of.levels.iter().map(LevelJson::from).collect()),
             hardware: escalation.as_ref().map(|of| of.hardware.iter().map(HardwareJson::from).collect()),
             fill: fill.as_ref().map(FillJson::from),

@@ -40,6 +40,9 @@ struct EstimateJson<'a> {
     /// Where the figures are no more than a guess: why, and the range of what a run needs, in per cent of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     guess: Option<GuessJson>,
+    /// What an evaluation between steps needs at least, where the plan evaluates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    evaluation: Option<EvaluationJson>,
     headroom_bytes: i64,
     used_share: f64,
     #[serde(rename = "card_bytes")]
@@ -61,6 +64,17 @@ struct EstimateJson<'a> {
     notes: Vec<String>,
     /// The measured steps nearest to the plan.
     accuracy: Value,
+}
+
+#[derive(Serialize)]
+struct EvaluationJson {
+    per_device_eval_batch_size: u64,
+    eval_length: u64,
+    logits_bytes: u64,
+    needed_bytes: u64,
+    fits: bool,
+    fitting_batch_size: u64,
+    keeps_logits: bool,
 }
 
 #[derive(Serialize)]
@@ -228,6 +242,15 @@ pub fn estimate_json(
             reason: guess.reason.name(),
             low_percent: guess.low_percent,
             high_percent: guess.high_percent,
+        }),
+        evaluation: estimate.evaluation.map(|need| EvaluationJson {
+            per_device_eval_batch_size: need.batch_size,
+            eval_length: need.length,
+            logits_bytes: need.logits_bytes,
+            needed_bytes: need.bytes,
+            fits: need.fits(),
+            fitting_batch_size: need.fitting_batch_size,
+            keeps_logits: need.keeps_logits,
         }),
         headroom_bytes: estimate.verdict.headroom_bytes,
         used_share: estimate.verdict.used_share,

@@ -318,3 +318,55 @@ fn a_device_that_is_not_nvidias_is_said() {
         "import torch_npu\nfrom transformers import TrainingArguments\nTrainingArguments(output_dir='o', bf16=True)\n";
     assert!(kinds(&read(&[("t.py", script)])).contains(&"other_device"));
 }
+
+#[test]
+fn files_that_evaluate_say_the_evaluation_batch() {
+    let plan = |name: &str, text: &str| read(&[(name, text)]).plan;
+    let said = |plan: &Plan| (plan.evaluation.eval_strategy.name(), plan.eval_batch_size());
+    let script = "torchrun --nproc_per_node 2 train.py --model_name_or_path Qwen/Qwen2.5-0.5B --output_dir o";
+    assert_eq!(said(&plan("t.sh", &format!("{script} --eval_strategy steps --eval_steps 50\n"))), ("steps", 8));
+    assert_eq!(said(&plan("t.sh", &format!("{script} --eval_strategy no\n"))).0, "no");
+    assert_eq!(said(&plan("t.sh", &format!("{script} --eval_steps 50\n"))).0, "no");
+    let old = format!("{script} --evaluation_strategy epoch --per_device_eval_batch_size 2\n");
+    assert_eq!(said(&plan("t.sh", &old)), ("epoch", 2));
+    let axolotl = |more: &str| {
+        plan("a.yml", &format!("base_model: Qwen/Qwen2.5-0.5B\nmicro_batch_size: 3\ndatasets:\n  - path: x\n{more}"))
+    };
+    // A batch of evaluation is as large as one that trains, and nothing is evaluated without data or a time for it.
+    assert_eq!(said(&axolotl("val_set_size: 0.05\nevals_per_epoch: 4\n")), ("steps", 3));
+    assert_eq!(said(&axolotl("val_set_size: 0.05\neval_strategy: epoch\neval_batch_size: 1\n")), ("epoch", 1));
+    assert_eq!(said(&axolotl("val_set_size: 0.05\n")).0, "no");
+    assert_eq!(said(&axolotl("val_set_size: 0\nevals_per_epoch: 4\n")).0, "no");
+    assert_eq!(said(&axolotl("test_datasets:\n  - path: y\neval_steps: 10\n")).0, "steps");
+    assert_eq!(said(&axolotl("val_set_size: 0.1\neval_strategy: no\n")).0, "no");
+    let swift = "swift sft --model Qwen/Qwen2.5-7B-Instruct --dataset d --max_length 2048";
+    assert_eq!(said(&plan("s.sh", &format!("{swift} --split_dataset_ratio 0.01\n"))), ("steps", 1));
+    assert_eq!(said(&plan("s.sh", &format!("{swift} --val_dataset v --eval_strategy no\n"))).0, "no");
+    assert_eq!(said(&plan("s.sh", &format!("{swift} --eval_steps 100\n"))).0, "no");
+    let factory =
+        "model_name_or_path: Qwen/Qwen2.5-0.5B\nstage: sft\nfinetuning_type: lora\ndataset: d\ntemplate: qwen\n";
+    let factory =
+        plan("f.yaml", &format!("{factory}val_size: 0.1\nper_device_eval_batch_size: 1\neval_strategy: steps\n"));
+    assert_eq!(said(&factory), ("steps", 1));
+}
+
+#[test]
+fn metrics_of_whole_logits_are_read_from_the_trainers_arguments() {
+    let text = |more: &str| {
+        format!(
+            "from transformers import AutoModelForCausalLM, Trainer, TrainingArguments\n\
+             model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B')\n\
+             args = TrainingArguments(output_dir='o', eval_strategy='epoch', per_device_train_batch_size=2)\n\
+             trainer = Trainer(model=model, args=args, train_dataset=a, eval_dataset=b{more})\ntrainer.train()\n"
+        )
+    };
+    let computes = |more: &str| {
+        let plan = read(&[("train.py", &text(more))]).plan;
+        assert_eq!(plan.evaluation.eval_strategy.name(), "epoch", "{more}");
+        plan.evaluation.compute_metrics
+    };
+    assert!(computes(", compute_metrics=metrics"));
+    assert!(!computes(""));
+    assert!(!computes(", compute_metrics=None"));
+    assert!(!computes(", compute_metrics=metrics, preprocess_logits_for_metrics=argmax"));
+}

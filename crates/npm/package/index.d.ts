@@ -89,6 +89,8 @@ export interface Advice {
   frozen_in_float32: { [key: string]: Value } | null;
   /** Where the plan generates with transformers: the change that generates with vLLM. */
   vllm: { [key: string]: Value } | null;
+  /** Where an evaluation runs out of memory between steps: the largest batch that may fit. */
+  smaller_evaluation: { per_device_eval_batch_size: number; link: string } | null;
   levels: { [key: string]: Value }[] | null;
   hardware: { [key: string]: Value }[] | null;
   fill: { [key: string]: Value } | null;

@@ -35,6 +35,7 @@ class Advice(TypedDict):
     card_bytes: int
     frozen_in_float32: Optional[dict[str, Any]]
     vllm: Optional[dict[str, Any]]
+    smaller_evaluation: Optional[dict[str, Any]]
     levels: Optional[list[dict[str, Any]]]
     hardware: Optional[list[dict[str, Any]]]
     fill: Optional[dict[str, Any]]

@@ -41,6 +41,9 @@ pub struct AdviceTexts {
     pub vllm_title: &'static str,
     /// What a vLLM beside the trainer would change: time of a step beside the plan's, and memory more or less, as text.
     pub vllm: fn(&str, &str) -> String,
+    pub evaluation_title: &'static str,
+    /// The step fits and evaluation does not: the largest batch that may fit.
+    pub smaller_evaluation: fn(u64) -> String,
     pub frozen_title: &'static str,
     /// The frozen weights load in fp32: what 16 bits save, as text.
     pub frozen_in_float32: fn(&str) -> String,

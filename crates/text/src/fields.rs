@@ -90,6 +90,10 @@ pub struct FurtherFields {
     pub host_memory_gib: FieldText,
     pub launched_by: FieldText,
     pub num_nodes: FieldText,
+    pub eval_strategy: FieldText,
+    pub per_device_eval_batch_size: FieldText,
+    pub eval_length: FieldText,
+    pub compute_metrics: FieldText,
     pub non_pytorch_memory_mib: FieldText,
     pub pooling: FieldText,
     pub embedding_loss: FieldText,
@@ -209,6 +213,10 @@ fn further_field_text(texts: &'static Texts, name: &str) -> Option<&'static Fiel
         "host_memory_gib" => &further.host_memory_gib,
         "launched_by" => &further.launched_by,
         "num_nodes" => &further.num_nodes,
+        "eval_strategy" => &further.eval_strategy,
+        "per_device_eval_batch_size" => &further.per_device_eval_batch_size,
+        "eval_length" => &further.eval_length,
+        "compute_metrics" => &further.compute_metrics,
         "non_pytorch_memory_mib" => &further.non_pytorch_memory_mib,
         "rollout.new_tokens" => &further.new_tokens,
         "rollout.engine" => &tasks.engine,
@@ -246,6 +254,6 @@ mod tests {
     fn fields_have_the_same_names_in_links_and_here() {
         let named = plan::fields().iter().filter(|field| field_text(Language::English.texts(), field.name).is_some());
         // As many as the match has names: one that is misspelt belongs to no field.
-        assert_eq!(named.count(), 114);
+        assert_eq!(named.count(), 118);
     }
 }

@@ -27,7 +27,7 @@ use headroom_core::gpu::Segment;
 use headroom_core::memory::{Category, Fit, Note, Phase, Term};
 use headroom_core::model::AssumedKey;
 use headroom_core::plan::{
-    AdapterDtype, AttentionKernel, AttnImplementation, BackwardPrefetch, Dtype, EmbeddingLoss, Framework,
+    AdapterDtype, AttentionKernel, AttnImplementation, BackwardPrefetch, Dtype, EmbeddingLoss, EvalStrategy, Framework,
     LossImplementation, LossType, Method, MixedPrecision, Optimizer, PackingStrategy, Pooling, Problem, QuantStorage,
     QuantType, ShardingStrategy, Task, TrainerName,
 };
@@ -356,6 +356,7 @@ pub struct Texts {
     pub quant_storage: fn(QuantStorage) -> ChoiceText,
     pub loss: fn(LossImplementation) -> ChoiceText,
     pub loss_type: fn(LossType) -> ChoiceText,
+    pub eval_strategy: fn(EvalStrategy) -> ChoiceText,
     pub packing_strategy: fn(PackingStrategy) -> ChoiceText,
     pub pooling: fn(Pooling) -> ChoiceText,
     pub embedding_loss: fn(EmbeddingLoss) -> ChoiceText,

@@ -201,6 +201,7 @@ pub fn estimate() -> Estimate {
     };
     Estimate {
         guess: None,
+        evaluation: None,
         param_count: 0,
         active_param_count: 0,
         trainable_count: 0,

@@ -26,6 +26,12 @@ use headroom_answers::Estimated;
 /// Writes everything.
 pub(super) fn write(advised: &Advised, out: &mut dyn Write) -> Result<(), Failure> {
     write_header(&advised.estimated, out)?;
+    if let Some(plan) = &advised.smaller_evaluation {
+        let words = &ENGLISH.advice;
+        writeln!(out, "\n{}", words.evaluation_title)?;
+        writeln!(out, "{}", (words.smaller_evaluation)(plan.eval_batch_size()))?;
+        writeln!(out, "link     #{}", link::encode(plan))?;
+    }
     if let Some(impact) = &advised.frozen_in_float32 {
         let words = &ENGLISH.advice;
         let saved = u64::try_from(impact.saved_bytes).unwrap_or(0);

@@ -13,8 +13,8 @@ use super::impact::{Baseline, Impact};
 use super::lever::Lever;
 use super::oracle::{FitOracle, Judgement, Remembering};
 use crate::job::Job;
-use crate::memory::{self, Fit, Replay};
-use crate::plan::Plan;
+use crate::memory::{self, EvaluationNeed, Fit, Replay};
+use crate::plan::{Evaluation, Plan};
 
 /// The most plans that are replayed for the advice on one plan.
 const MOST_ASKED: usize = 128;
@@ -33,6 +33,8 @@ pub struct Advised {
     pub frozen_in_float32: Option<Impact>,
     /// What a vLLM would change for a plan that generates with transformers.
     pub vllm: Option<Impact>,
+    /// The plan with the largest evaluation batch that may fit, where its own runs out of memory: training goes on as it would.
+    pub smaller_evaluation: Option<Plan>,
     /// The advice itself.
     pub kind: Direction,
 }
@@ -72,7 +74,8 @@ impl Advised {
         let frozen_in_float32 = frozen_in_float32(job, oracle);
         let base = if job.plan().is_reinforcement() { Baseline::of(job, oracle) } else { None };
         let vllm = base.and_then(|base| base.impact(job, Lever::Vllm, oracle));
-        Some(Self { job: job.clone(), judgement, frozen_in_float32, vllm, kind })
+        let smaller_evaluation = judgement.evaluation.and_then(|need| smaller_evaluation(job.plan(), need));
+        Some(Self { job: job.clone(), judgement, frozen_in_float32, vllm, smaller_evaluation, kind })
     }
 
     /// Every plan whose figures it shows or relies on.
@@ -103,6 +106,13 @@ impl Advised {
         let is_idle = self.judgement.used_share() < target.low;
         matches!(&self.kind, Direction::Fill(fill) if is_idle && !found(fill))
     }
+}
+
+/// `plan` with the largest evaluation batch that may fit; `None` where its own does, or none does.
+fn smaller_evaluation(plan: &Plan, need: EvaluationNeed) -> Option<Plan> {
+    let fitting = Some(need.fitting_batch_size).filter(|batch| *batch > 0 && !need.fits())?;
+    let evaluation = Evaluation { per_device_eval_batch_size: Some(fitting), ..plan.evaluation };
+    Some(Plan { evaluation, ..plan.clone() })
 }
 
 /// Where replays come from.
@@ -270,6 +280,7 @@ fn without_sizes(plan: &Plan) -> Plan {
 fn full(job: &Job) -> Judgement {
     Judgement {
         fit: Fit::Fits,
+        evaluation: None,
         need_bytes: job.memory_bytes(),
         gpu_bytes: job.memory_bytes(),
         host_bytes: 0,

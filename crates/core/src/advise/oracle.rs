@@ -3,14 +3,16 @@
 use std::cell::RefCell;
 
 use crate::job::Job;
-use crate::memory::{self, Category, Estimate, Fit, Phase, PhaseUse};
+use crate::memory::{self, Category, Estimate, EvaluationNeed, Fit, Phase, PhaseUse};
 use crate::plan::Plan;
 
 /// What a plan needs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Judgement {
-    /// The verdict.
+    /// Whether the step fits.
     pub fit: Fit,
+    /// What an evaluation between steps needs at least, where the plan evaluates.
+    pub evaluation: Option<EvaluationNeed>,
     /// Expected need of the GPU with context and libraries, bytes.
     pub need_bytes: u64,
     /// The GPU, bytes.
@@ -50,18 +52,15 @@ impl Judgement {
 impl From<&Estimate> for Judgement {
     fn from(estimate: &Estimate) -> Self {
         Self {
-            fit: estimate.verdict.fit,
+            fit: estimate.step_fit(),
+            evaluation: estimate.evaluation,
             need_bytes: estimate.peak.band.expected,
             gpu_bytes: estimate.gpu_bytes,
             without_optimizer_bytes: peak_of(estimate, |category| category != Category::OptimizerStates),
             activation_bytes: peak_of(estimate, |category| {
                 matches!(category, Category::Activations | Category::LogitsAndLoss | Category::KvCache)
             }),
-            standing_bytes: of_phases(estimate, before_the_update, |category| {
-                matches!(category, Category::Weights | Category::OptimizerStates)
-            })
-            .min()
-            .unwrap_or(0),
+            standing_bytes: estimate.standing_bytes(),
             update_bytes: of_phases(
                 estimate,
                 |phase| phase == Phase::OptimizerStep,

@@ -147,6 +147,10 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("freeze", ""),
     ("launched_by", ""),
     ("num_nodes", ""),
+    ("eval_strategy", "no"),
+    ("per_device_eval_batch_size", ""),
+    ("eval_length", ""),
+    ("compute_metrics", "false"),
 ];
 
 /// The default of the field with this link key.

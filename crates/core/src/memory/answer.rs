@@ -3,6 +3,7 @@
 use super::autograd::{Extent, Wanted};
 use super::device_overhead::DeviceOverhead;
 use super::estimate::*;
+use super::evaluation::EvaluationNeed;
 use super::guess::{Guess, GuessReason};
 use super::host::{self, HostAllocation, HostVerdict};
 use super::ledger;
@@ -87,12 +88,13 @@ fn answer(job: &Job, with_rows: bool) -> Estimate {
     host.extend(host::activations(&step.activations_on_host, plan.num_gpus));
     let guess = guess(job);
     let peak = guessed(peak, guess);
-    Estimate {
+    let step = Estimate {
         guess,
+        evaluation: None,
         param_count: counts.base.saturating_add(counts.adapters),
         active_param_count: active,
         trainable_count: counts.trainable,
-        verdict: verdict(&peak, job.memory_bytes),
+        verdict: verdict(&peak, None, job.memory_bytes),
         peak,
         phases: ledger
             .phases
@@ -109,7 +111,8 @@ fn answer(job: &Job, with_rows: bool) -> Estimate {
         notes: notes(job, &step, &host),
         host_verdict: HostVerdict::of(job, counts.base, &host),
         host,
-    }
+    };
+    step.with_evaluation(job)
 }
 
 /// [`estimate`], refined by a whole replay: what a verdict should stand on where milliseconds are to be had.
@@ -118,14 +121,41 @@ pub fn estimate_replayed(job: &Job) -> Estimate {
 }
 
 impl Estimate {
-    /// Verdict and expected need of an estimate without a replay, with `expandable_segments` set the other way: the tensors
+    /// The same with what the plan's evaluation needs, which the verdict counts.
+    fn with_evaluation(mut self, job: &Job) -> Self {
+        let Some(need) = EvaluationNeed::of(job, &self) else { return self };
+        self.evaluation = Some(need);
+        self.verdict = verdict(&self.peak, self.evaluation, self.gpu_bytes);
+        // What runs out of memory is said first.
+        let place = if need.fits() { self.notes.len() } else { 0 };
+        self.notes.insert(place, Note::Evaluation(need));
+        self
+    }
+
+    /// Whether the optimizer's step fits, whatever evaluation needs beside it.
+    pub fn step_fit(&self) -> Fit {
+        verdict(&self.peak, None, self.gpu_bytes).fit
+    }
+
+    /// The least that weights and optimizer state take of the GPU at the peaks of all phases before the optimizer steps, bytes:
+    /// what stands between steps.
+    pub fn standing_bytes(&self) -> u64 {
+        let stands = |category: Category| matches!(category, Category::Weights | Category::OptimizerStates);
+        let of = |used: &PhaseUse| {
+            let standing = used.by_category.iter().filter(|(category, _)| stands(*category));
+            standing.fold(0_u64, |sum, (_, bytes)| sum.saturating_add(*bytes))
+        };
+        self.phases.iter().filter(|used| used.phase != Phase::OptimizerStep).map(of).min().unwrap_or(0)
+    }
+
+    /// Verdict and expected need of the step of an estimate without a replay, with `expandable_segments` set the other way: the tensors
     /// are the same.
     pub(crate) fn with_other_allocator(&self) -> (Verdict, u64) {
         let mode = if self.peak.expandable { Mode::Default } else { Mode::Expandable };
         let band = overhead::heuristic_required(self.peak.allocated_bytes, mode).plus(self.peak.device_overhead);
         let peak = Peak { band, safe_bytes: band.high, expandable: !self.peak.expandable, ..self.peak.clone() };
         let peak = guessed(peak, self.guess);
-        (verdict(&peak, self.gpu_bytes), band.expected)
+        (verdict(&peak, None, self.gpu_bytes), band.expected)
     }
 
     /// The estimate with what the caching allocator makes of it.
@@ -183,7 +213,7 @@ impl Estimate {
             expandable,
         };
         self.peak = guessed(self.peak, self.guess);
-        self.verdict = verdict(&self.peak, self.gpu_bytes);
+        self.verdict = verdict(&self.peak, self.evaluation, self.gpu_bytes);
         self.failure = replay.failure.clone().filter(|_| self.verdict.fit == Fit::DoesNotFit);
         self
     }
@@ -279,11 +309,13 @@ fn guessed(peak: Peak, guess: Option<Guess>) -> Peak {
     Peak { band, safe_bytes: band.high, is_guess: true, ..peak }
 }
 
-fn verdict(peak: &Peak, gpu: u64) -> Verdict {
+/// A step that surely fits is tight where an evaluation needs more than the GPU has.
+fn verdict(peak: &Peak, evaluation: Option<EvaluationNeed>, gpu: u64) -> Verdict {
     let band = peak.band;
     // Of a guess the range decides: within it anything can be true.
     let most = if peak.is_guess { band.low } else { band.expected };
-    let fit = if peak.safe_bytes <= gpu {
+    let evaluates = evaluation.is_none_or(|need| need.fits());
+    let fit = if peak.safe_bytes <= gpu && evaluates {
         Fit::Fits
     } else if most <= gpu {
         Fit::Tight

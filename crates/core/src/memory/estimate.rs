@@ -1,5 +1,6 @@
 //! What an estimate says.
 
+use super::evaluation::EvaluationNeed;
 use super::guess::Guess;
 use super::host::{HostAllocation, HostVerdict};
 use super::phase::Phase;
@@ -40,6 +41,8 @@ pub struct Estimate {
     pub notes: Vec<Note>,
     /// Why the figures are no more than a guess, where they are, and how far off they may be: the band and the verdict have it.
     pub guess: Option<Guess>,
+    /// What an evaluation between steps needs at least, where the plan evaluates: the verdict counts it, no other figure does.
+    pub evaluation: Option<EvaluationNeed>,
 }
 
 /// The most the step needs.
@@ -339,6 +342,8 @@ pub enum Note {
     },
     /// The figures are no more than a guess.
     Guess(Guess),
+    /// What an evaluation between steps needs at least.
+    Evaluation(EvaluationNeed),
     /// The GPU is not NVIDIA's: its kernels, workspaces and context are not modelled, those of an NVIDIA GPU are counted.
     OtherVendor {
         /// Its name.

@@ -9,6 +9,7 @@ mod autograd;
 mod device_overhead;
 mod embeddings;
 mod estimate;
+mod evaluation;
 mod guess;
 mod host;
 mod kv_cache;
@@ -36,6 +37,7 @@ mod weights;
 
 pub use answer::{estimate, estimate_replayed, outline, smallest_change};
 pub use estimate::*;
+pub use evaluation::EvaluationNeed;
 pub use guess::*;
 pub use host::{HostAllocation, HostVerdict};
 pub use kv_cache::{CacheLayout, kv_bytes_per_sequence, kv_bytes_per_token};

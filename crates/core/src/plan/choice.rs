@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::companion::Companion;
 use super::embedding::Embedding;
+use super::evaluation::Evaluation;
 use super::launched::LaunchedBy;
 use super::names::*;
 use super::optimizers::Optimizer;
@@ -111,6 +112,8 @@ pub struct Plan {
     /// What a process has of the GPU besides PyTorch's memory (context, kernels, NCCL), MiB, as measured on the machine;
     /// `None`: by the GPU and the number of ranks.
     pub non_pytorch_memory_mib: Option<f64>,
+    /// Evaluation between optimizer steps.
+    pub evaluation: Evaluation,
     /// Images of a sample, for models with a vision tower.
     pub images: SampleImages,
     /// Parts of a model with a vision tower that do not train; under LoRA they get no adapters.

@@ -3,10 +3,10 @@
 //! Links have their own, frozen defaults; changing one here lengthens links and breaks none.
 
 use super::{
-    AdapterDtype, AttentionKernel, AttnImplementation, Auto, BucketSize, Distributed, Dtype, Embedding, Framework,
-    GpuChoice, Lora, LossImplementation, Method, MixedPrecision, ModelChoice, Offload, Optimizer, PackingStrategy,
-    Plan, PolicyUpdate, Pooling, QuantStorage, QuantType, Quantization, Reference, ReferenceKind, Rollout,
-    SampleImages, Software, TargetModules, Task, Trainer, TrainerName,
+    AdapterDtype, AttentionKernel, AttnImplementation, Auto, BucketSize, Distributed, Dtype, Embedding, Evaluation,
+    Framework, GpuChoice, Lora, LossImplementation, Method, MixedPrecision, ModelChoice, Offload, Optimizer,
+    PackingStrategy, Plan, PolicyUpdate, Pooling, QuantStorage, QuantType, Quantization, Reference, ReferenceKind,
+    Rollout, SampleImages, Software, TargetModules, Task, Trainer, TrainerName,
 };
 use crate::model::Programs;
 
@@ -62,6 +62,7 @@ impl Default for Plan {
             software: Software::default(),
             host_memory_gib: None,
             non_pytorch_memory_mib: None,
+            evaluation: Evaluation::default(),
             images: SampleImages::default(),
             freeze: Vec::new(),
             gpu: GpuChoice::Catalogue("a100-80gb".to_owned()),

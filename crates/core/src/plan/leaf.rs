@@ -5,8 +5,8 @@ use serde_json::{Number, Value};
 use super::kind::Kind;
 use super::{
     AdapterDtype, AttentionKernel, AttnImplementation, Auto, BackwardPrefetch, BucketSize, Dtype, EmbeddingLoss,
-    Framework, KvCacheDtype, LaunchedBy, LossImplementation, LossType, LossTypes, Method, MixedPrecision, Offload,
-    Optimizer, PackingStrategy, Pooling, ProblemKind, QuantStorage, QuantType, ReferenceKind, RolloutEngine,
+    EvalStrategy, Framework, KvCacheDtype, LaunchedBy, LossImplementation, LossType, LossTypes, Method, MixedPrecision,
+    Offload, Optimizer, PackingStrategy, Pooling, ProblemKind, QuantStorage, QuantType, ReferenceKind, RolloutEngine,
     ShardingStrategy, TargetModules, Task, TrainerName, VllmMode,
 };
 use crate::search::edits::{Closeness, nearest};
@@ -222,6 +222,7 @@ named_leaf! {
     RolloutEngine { "hf" => Generate, "transformers" => Generate },
     VllmMode,
     LaunchedBy,
+    EvalStrategy,
     LossType,
     KvCacheDtype { "bf16" => Bfloat16, "fp8_e4m3" => Fp8, "fp8_e5m2" => Fp8 },
 }

@@ -12,9 +12,10 @@ use super::parts::{
     set_wrap, wrap,
 };
 use super::{
-    AdapterDtype, AttentionKernel, AttnImplementation, BackwardPrefetch, Dtype, EmbeddingLoss, Framework, KvCacheDtype,
-    LaunchedBy, LossImplementation, LossType, Method, MixedPrecision, Offload, Optimizer, PackingStrategy, Pooling,
-    QuantStorage, QuantType, ReferenceKind, RolloutEngine, ShardingStrategy, Task, TrainerName, VllmMode,
+    AdapterDtype, AttentionKernel, AttnImplementation, BackwardPrefetch, Dtype, EmbeddingLoss, EvalStrategy, Framework,
+    KvCacheDtype, LaunchedBy, LossImplementation, LossType, Method, MixedPrecision, Offload, Optimizer,
+    PackingStrategy, Pooling, QuantStorage, QuantType, ReferenceKind, RolloutEngine, ShardingStrategy, Task,
+    TrainerName, VllmMode,
 };
 
 /// A row whose value is one member of the plan, named as the member is: `section.member`, in links `member`.
@@ -212,6 +213,10 @@ pub(super) static FIELDS: &[Field] = &[
     row!(freeze, Kind::Names),
     row!(launched_by, Kind::OptionalChoice(LaunchedBy::NAMES)),
     row!(num_nodes, optional_whole(1, 65_536)),
+    row!(("eval_strategy", "eval_strategy") evaluation.eval_strategy, Kind::Choice(EvalStrategy::NAMES)),
+    row!(("per_device_eval_batch_size", "per_device_eval_batch_size") evaluation.per_device_eval_batch_size, optional_whole(1, 65_536), Sequences),
+    row!(("eval_length", "eval_length") evaluation.eval_length, optional_whole(1, 16_777_216), Tokens),
+    row!(("compute_metrics", "compute_metrics") evaluation.compute_metrics, Kind::Flag),
 ];
 
 /// Every field, in the order of JSON files and links.

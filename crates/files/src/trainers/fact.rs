@@ -262,6 +262,20 @@ pub enum Fact {
     TrainsProjector,
     /// A script's switch that trains the text's part.
     TrainsLanguage,
+    /// When a trainer evaluates.
+    EvalStrategy,
+    /// Steps between evaluations, or evaluations of an epoch.
+    EvalSteps,
+    /// Data to evaluate on, or its share.
+    EvalData,
+    /// A switch that evaluates, once training has ended where nothing says when.
+    DoesEvaluate,
+    /// A function that computes metrics from whole logits.
+    ComputesMetrics,
+    /// A function that reduces logits before they are kept.
+    ReducesLogits,
+    /// Evaluation computes the loss alone.
+    LossAlone,
     /// Unsloth's switch for adapters in tower and projector.
     TunesVision,
     /// Unsloth's switch for adapters in the text's part.

@@ -34,6 +34,8 @@ pub(super) const ROWS: &[Row] = &[
     sets("bnb_4bit_use_double_quant", "quantization.double_quant", As::Flag),
     sets("bnb_4bit_quant_storage", "quantization.bnb_4bit_quant_storage", As::Dtype),
     nothing("bnb_4bit_compute_dtype"),
+    says("val_dataset", Fact::EvalData),
+    says("split_dataset_ratio", Fact::EvalData),
     renamed("batch_size", "per_device_train_batch_size", "ms-swift 3.0"),
     sets("use_liger", "use_liger_kernel", As::Flag),
     says("deepspeed", Fact::Deepspeed),

@@ -97,6 +97,8 @@ pub(super) const REINFORCEMENT_ROWS: &[Row] = ROWS;
 
 /// `SFTTrainer(max_seq_length=..., packing=...)` and its siblings, up to TRL 0.12.
 pub(super) const TRAINER_ROWS: &[Row] = &[
+    says("compute_metrics", Fact::ComputesMetrics),
+    says("preprocess_logits_for_metrics", Fact::ReducesLogits),
     nothing("model"),
     nothing("ref_model"),
     says("max_seq_length", Fact::Length),

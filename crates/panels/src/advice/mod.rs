@@ -58,7 +58,12 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
     advised = match &found.advised {
         None => advised,
         Some(shown) => advised
-            .with_all([frozen_sheet(page, shown), vllm_sheet(page, shown)].into_iter().flatten().collect())
+            .with_all(
+                [evaluation_sheet(page, shown), frozen_sheet(page, shown), vllm_sheet(page, shown)]
+                    .into_iter()
+                    .flatten()
+                    .collect(),
+            )
             .with_all(match &shown.kind {
                 Direction::Fit(escalation, _) => escalation::elements(page, shown, escalation),
                 Direction::Fill(_) => fill::elements(page, shown),
@@ -80,6 +85,19 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
         .with(time::details(page))
         .with(levers::details(page));
     Some(panel.into())
+}
+
+/// Evaluation that runs out of memory between steps that fit.
+fn evaluation_sheet(page: &Page, found: &Advised) -> Option<Element> {
+    let plan = found.smaller_evaluation.as_ref()?;
+    let words = &page.texts.advice;
+    let mut sheet = Sheet::new(page);
+    sheet.element("h3", "", words.evaluation_title);
+    sheet.element("p", "", &(words.smaller_evaluation)(plan.eval_batch_size()));
+    sheet.push("<p class=\"hint-action\">");
+    sheet.button(plan, &(words.apply_all)(1), words.evaluation_title, "primary");
+    sheet.push("</p>");
+    Some(sheet.into_element().key("evaluation"))
 }
 
 /// What comes before all other advice: frozen weights that load in fp32 by default, and the line that changes it.

@@ -3,8 +3,8 @@
 use headroom_core::job::{self, Job};
 use headroom_core::model::{FeedForward, ModelKind};
 use headroom_core::plan::{
-    AdapterDtype, AttentionKernel, BackwardPrefetch, Dtype, Framework, LossImplementation, LossType, Method,
-    PackingStrategy, Plan, QuantStorage, ShardingStrategy, Task, TrainerName,
+    AdapterDtype, AttentionKernel, BackwardPrefetch, Dtype, EvalStrategy, Framework, LossImplementation, LossType,
+    Method, PackingStrategy, Plan, QuantStorage, ShardingStrategy, Task, TrainerName,
 };
 use headroom_text::{ChoiceText, NO_CHOICE, Texts};
 use headroom_view::Element;
@@ -51,6 +51,14 @@ const STEP: &[Row] = &[
     row_where("images.patches", Typed, has_images),
     row_where("images.positions", Typed, has_images),
     row_where("freeze", Typed, sees_images),
+    row_where(
+        "eval_strategy",
+        List(|t, name| EvalStrategy::from_name(name).map_or(NO_CHOICE, t.eval_strategy)),
+        |plan, _| plan.task != Task::Inference,
+    ),
+    row_where("per_device_eval_batch_size", Typed, |plan, _| plan.evaluates()),
+    row_where("eval_length", Typed, |plan, _| plan.evaluates()),
+    row_where("compute_metrics", Switch, |plan, _| plan.evaluates() && plan.task == Task::Sft),
     row("host_memory_gib", Typed),
     row("attention_kernel", List(|t, name| AttentionKernel::from_name(name).map_or(NO_CHOICE, t.kernel))),
     row("expand_kv_heads", List(auto_words)),

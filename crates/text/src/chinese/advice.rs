@@ -46,6 +46,10 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     vllm: |time, memory| {
         format!("方案用 transformers 生成。在同一批显卡上改用 vLLM，每步用时为原来的 {time}；显存 {memory}。")
     },
+    evaluation_title: "首先：减小评估批次",
+    smaller_evaluation: |batch| {
+        format!("训练步之间的评估会显存不足。设 per_device_eval_batch_size={batch} 后有望放下，训练不受影响。")
+    },
     frozen_title: "首先：以 16 位加载冻结的权重",
     frozen_in_float32: |saved| {
         format!(

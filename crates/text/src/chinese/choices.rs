@@ -1,7 +1,7 @@
 //! The values of a plan's fields, in Simplified Chinese.
 
 use headroom_core::plan::{
-    AdapterDtype, AttentionKernel, AttnImplementation, BackwardPrefetch, Dtype, EmbeddingLoss, Framework,
+    AdapterDtype, AttentionKernel, AttnImplementation, BackwardPrefetch, Dtype, EmbeddingLoss, EvalStrategy, Framework,
     LossImplementation, LossType, Method, MixedPrecision, Optimizer, PackingStrategy, Pooling, QuantStorage, QuantType,
     ShardingStrategy, Task, TrainerName,
 };
@@ -188,6 +188,14 @@ pub(super) fn loss_type(loss_type: LossType) -> ChoiceText {
         LossType::ChunkedNll => choice("chunked_nll", "按 256 个 token 分块"),
         LossType::Dft => choice("dft", "按各 token 概率加权"),
         other => choice(other.name(), ""),
+    }
+}
+
+pub(super) fn eval_strategy(strategy: EvalStrategy) -> ChoiceText {
+    match strategy {
+        EvalStrategy::No => choice("no", "不评估"),
+        EvalStrategy::Steps => choice("steps", "每隔若干步"),
+        EvalStrategy::Epoch => choice("epoch", "每个 epoch 之后"),
     }
 }
 

@@ -139,6 +139,14 @@ pub(super) static FURTHER: FurtherFields = FurtherFields {
         "HSDP，即 accelerate 的 dp_replicate_size：每份分片到“显卡数 ÷ 份数”张卡上；FSDP1 的混合策略为每台机器一份。",
     ),
     launched_by: field("启动框架", "", "实际执行训练步的工具；上面的训练框架只是代为估算，所有数字均为推测。"),
+    eval_strategy: field("评估", "", "训练过程中何时评估；评估时的 logits 另占显存。"),
+    per_device_eval_batch_size: field(
+        "评估批次大小",
+        "",
+        "即 per_device_eval_batch_size；留空则用训练框架的默认值，transformers 和 TRL 为 8。",
+    ),
+    eval_length: field("评估序列长度", "token", "评估时每条序列的 token 数；留空则与训练相同。"),
+    compute_metrics: field("compute_metrics", "", "启用后，每个评估批次的 logits 都会留在显卡上，直到评估结束。"),
     num_nodes: field("机器数量", "", "每台机器显卡数相同；留空则按每台八卡。影响机间网络与主机内存。"),
     host_memory_gib: field("主机内存", "GiB", "所有机器合计；留空则按这类显卡的机器通常配备的内存。"),
     non_pytorch_memory_mib: field(

@@ -1,8 +1,8 @@
 //! Notes beside an estimate, in Simplified Chinese.
 
 use headroom_core::job::ImageRule;
-use headroom_core::memory::{Guess, GuessReason, Note};
-use headroom_core::units::bytes_text;
+use headroom_core::memory::{EvaluationNeed, Guess, GuessReason, Note};
+use headroom_core::units::{bytes_text, count_text};
 
 use crate::assumed_keys;
 
@@ -95,6 +95,7 @@ pub(super) fn note(note: &Note) -> String {
             format!("“{gpu}”不是 NVIDIA 显卡：其算子、显存分配器与上下文尚未建模，这里按 NVIDIA 显卡计算，所有数字请当作推测。")
         }
         Note::Guess(guess) => self::guess(*guess),
+        Note::Evaluation(need) => evaluation(*need),
         Note::NotMeasured { what } => format!("由库代码推导得出，尚未与实测对照：{what}。"),
     }
 }
@@ -122,6 +123,31 @@ fn images(
         }
     };
     format!("{assumed}视觉塔把一张图像看作 {patches}，它在文本中占 {positions} 个 token。{rule}")
+}
+
+/// What an evaluation takes beside what stands between steps, and what to do where that is too much.
+fn evaluation(need: EvaluationNeed) -> String {
+    let EvaluationNeed { batch_size, length, logits_bytes, bytes, fitting_batch_size, keeps_logits } = need;
+    let batch = format!("{} × {} token", count_text(batch_size), count_text(length));
+    let takes = match logits_bytes {
+        0 => format!("每个评估批次为 {batch}，不产生完整的 logits；评估的前向没有计入。"),
+        _ => format!(
+            "每个评估批次为 {batch}，logits 占 {}，连同权重和优化器状态至少需要 {}。",
+            bytes_text(logits_bytes),
+            bytes_text(bytes)
+        ),
+    };
+    let fix = match fitting_batch_size {
+        _ if need.fits() => String::new(),
+        0 => "无论批次多大，评估都会显存不足：请缩短序列，或设 eval_strategy=no。".to_owned(),
+        fitting => format!("评估会显存不足：per_device_eval_batch_size 最多可设为 {fitting}。"),
+    };
+    let metrics = if keeps_logits {
+        "compute_metrics 会把每个批次的 logits 都留在显卡上：请设 eval_accumulation_steps=1，或用 preprocess_logits_for_metrics 先行压缩。"
+    } else {
+        ""
+    };
+    format!("{takes}{fix}{metrics}")
 }
 
 fn guess(guess: Guess) -> String {

@@ -62,6 +62,12 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
             "The plan generates with transformers. With a vLLM on the same GPUs a step takes {time} of its time; memory {memory}."
         )
     },
+    evaluation_title: "First: evaluate fewer sequences at once",
+    smaller_evaluation: |batch| {
+        format!(
+            "Evaluation runs out of memory between steps. With per_device_eval_batch_size={batch} it may fit; training stays the same."
+        )
+    },
     frozen_title: "First: load the frozen weights in 16 bits",
     frozen_in_float32: |saved| {
         format!(

@@ -1,7 +1,7 @@
 //! The values of a plan's fields, in English.
 
 use headroom_core::plan::{
-    AdapterDtype, AttentionKernel, AttnImplementation, BackwardPrefetch, Dtype, EmbeddingLoss, Framework,
+    AdapterDtype, AttentionKernel, AttnImplementation, BackwardPrefetch, Dtype, EmbeddingLoss, EvalStrategy, Framework,
     LossImplementation, LossType, Method, MixedPrecision, Optimizer, PackingStrategy, Pooling, QuantStorage, QuantType,
     ShardingStrategy, Task, TrainerName,
 };
@@ -188,6 +188,14 @@ pub(super) fn loss_type(loss_type: LossType) -> ChoiceText {
         LossType::ChunkedNll => choice("chunked_nll", "in chunks of 256 tokens"),
         LossType::Dft => choice("dft", "weighed by each token's probability"),
         other => choice(other.name(), ""),
+    }
+}
+
+pub(super) fn eval_strategy(strategy: EvalStrategy) -> ChoiceText {
+    match strategy {
+        EvalStrategy::No => choice("no", "never"),
+        EvalStrategy::Steps => choice("steps", "after some steps"),
+        EvalStrategy::Epoch => choice("epoch", "after each epoch"),
     }
 }
 

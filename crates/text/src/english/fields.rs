@@ -255,6 +255,22 @@ pub(super) static FURTHER: FurtherFields = FurtherFields {
         "",
         "The tool that runs the step, where the trainer above only stands for it: every figure is a guess then.",
     ),
+    eval_strategy: field(
+        "Evaluation",
+        "",
+        "When the trainer evaluates between steps; its logits take memory of their own.",
+    ),
+    per_device_eval_batch_size: field(
+        "Sequences in an evaluation batch",
+        "",
+        "per_device_eval_batch_size; empty: the trainer's default, which is 8 for transformers and TRL.",
+    ),
+    eval_length: field("Evaluation length", "tokens", "Tokens of a sequence that is evaluated; empty: as in training."),
+    compute_metrics: field(
+        "compute_metrics",
+        "",
+        "The trainer then keeps the logits of every evaluation batch on the GPU until the evaluation ends.",
+    ),
     num_nodes: field(
         "Machines",
         "",

@@ -243,6 +243,7 @@ pub(super) const TEXTS: Texts = Texts {
     quant_storage: choices::quant_storage,
     loss: choices::loss,
     loss_type: choices::loss_type,
+    eval_strategy: choices::eval_strategy,
     packing_strategy: choices::packing_strategy,
     pooling: choices::pooling,
     embedding_loss: choices::embedding_loss,

@@ -1,8 +1,8 @@
 //! Notes beside an estimate, in English.
 
 use headroom_core::job::ImageRule;
-use headroom_core::memory::{Guess, GuessReason, Note};
-use headroom_core::units::bytes_text;
+use headroom_core::memory::{EvaluationNeed, Guess, GuessReason, Note};
+use headroom_core::units::{bytes_text, count_text};
 
 use crate::assumed_keys;
 
@@ -106,6 +106,7 @@ pub(super) fn note(note: &Note) -> String {
             "“{gpu}” is not NVIDIA's: its kernels, its allocator and its context are not modelled, and those of an NVIDIA GPU are counted. Take every figure as a guess."
         ),
         Note::Guess(guess) => self::guess(*guess),
+        Note::Evaluation(need) => evaluation(*need),
         Note::NotMeasured { what } => {
             format!("Derived from the library's code and not yet compared with a measurement: {what}.")
         }
@@ -136,6 +137,33 @@ fn images(
         ),
     };
     format!("{assumed}The vision tower sees an image as {patches}; it takes {positions} tokens of the text.{rule}")
+}
+
+/// What an evaluation takes beside what stands between steps, and what to do where that is too much.
+fn evaluation(need: EvaluationNeed) -> String {
+    let EvaluationNeed { batch_size, length, logits_bytes, bytes, fitting_batch_size, keeps_logits } = need;
+    let batch = format!("{} × {} tokens", count_text(batch_size), count_text(length));
+    let takes = match logits_bytes {
+        0 => format!("An evaluation batch of {batch} makes no whole logits: its forward is not counted."),
+        _ => format!(
+            "An evaluation batch of {batch} takes {} for its logits: at least {} with weights and optimizer state.",
+            bytes_text(logits_bytes),
+            bytes_text(bytes)
+        ),
+    };
+    let fix = match fitting_batch_size {
+        _ if need.fits() => String::new(),
+        0 => " Evaluation runs out of memory with any batch: choose shorter sequences or eval_strategy=no.".to_owned(),
+        fitting => {
+            format!(" Evaluation runs out of memory: per_device_eval_batch_size={fitting} is the most that may fit.")
+        }
+    };
+    let metrics = if keeps_logits {
+        " compute_metrics keeps the logits of every batch on the GPU: set eval_accumulation_steps=1, or reduce them with preprocess_logits_for_metrics."
+    } else {
+        ""
+    };
+    format!("{takes}{fix}{metrics}")
 }
 
 fn guess(guess: Guess) -> String {

@@ -164,7 +164,16 @@ impl Gatherer<'_> {
                 self.found.python.training_arguments = true;
                 self.take(file, keywords, &TRANSFORMERS);
             }
-            "Trainer" | "Seq2SeqTrainer" => self.trainer(TrainerName::Transformers, Evidence::Base),
+            "Trainer" | "Seq2SeqTrainer" => {
+                self.trainer(TrainerName::Transformers, Evidence::Base);
+                for (key, fact) in
+                    [("compute_metrics", Fact::ComputesMetrics), ("preprocess_logits_for_metrics", Fact::ReducesLogits)]
+                {
+                    if let Some(entry) = keywords.iter().find(|entry| entry.key == key) {
+                        self.found.draft.say(fact, statement(file, entry));
+                    }
+                }
+            }
             "LoraConfig" => {
                 self.found.python.lora_config = true;
                 self.take(file, keywords, &PEFT);

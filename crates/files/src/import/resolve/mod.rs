@@ -2,6 +2,7 @@
 
 mod attention;
 mod distributed;
+mod evaluation;
 mod finish;
 mod frozen;
 mod identity;
@@ -53,6 +54,7 @@ pub(super) fn resolve(gathered: Gathered) -> Import {
     resolver.precision();
     resolver.training();
     resolver.attention();
+    resolver.evaluation();
     resolver.distributed();
     resolver.batch_of_all();
     resolver.rollout();
