@@ -73,6 +73,7 @@ fn a_step_that_fits_is_tight_where_evaluation_does_not_fit() {
     assert_eq!(fit(&on(8.0, json!({"eval_strategy": "no"}))), Fit::Fits);
     let too_small = on(8.0, json!({}));
     assert_eq!(fit(&too_small), Fit::Tight);
+    assert_eq!(estimate(&too_small).step_fit(), Fit::Fits);
     let first = estimate(&too_small).notes.into_iter().next().unwrap();
     let Note::Evaluation(need) = first else { panic!("{first:?}") };
     assert!(!need.fits() && need.fitting_batch_size >= 1, "{need:?}");

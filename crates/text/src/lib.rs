@@ -338,6 +338,8 @@ pub struct Texts {
     pub fit: fn(Fit) -> &'static str,
     /// The verdict's word where the estimate is a guess.
     pub guessed_fit: fn(Fit) -> &'static str,
+    /// The step fits, and an evaluation between steps does not.
+    pub step_alone_fits: &'static str,
     pub note: fn(&Note) -> String,
     /// A problem without the name of its field.
     pub problem: fn(&Problem) -> String,

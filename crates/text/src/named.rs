@@ -9,8 +9,11 @@ use headroom_core::units::count_text;
 use crate::{FieldText, Texts, TierTexts};
 
 impl Texts {
-    /// The word of an estimate's verdict; that of a guess says that it is one.
+    /// The word of an estimate's verdict; that of a guess says that it is one, and one that evaluation spoils says what does.
     pub fn verdict_word(&self, estimate: &Estimate) -> &'static str {
+        if estimate.guess.is_none() && estimate.step_fit() != estimate.verdict.fit {
+            return self.step_alone_fits;
+        }
         let word = if estimate.guess.is_some() { self.guessed_fit } else { self.fit };
         word(estimate.verdict.fit)
     }

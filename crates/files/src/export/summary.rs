@@ -16,9 +16,9 @@ pub(super) fn markdown(planned: &Planned<'_>, trainer: TrainerName, unsaid: &[St
     let say = |english: &'static str, chinese_text: &'static str| if chinese { chinese_text } else { english };
     let mut out = format!("# {}\n\n", say("Planned with Headroom", "由 Headroom 规划"));
     if let Some(estimate) = &planned.estimate {
-        let guessed = [planned.language.texts().verdict_word(estimate), say(".", "。")].concat();
+        let word = [planned.language.texts().verdict_word(estimate), say(".", "。")].concat();
         let verdict = match estimate.verdict.fit {
-            _ if estimate.guess.is_some() => guessed.as_str(),
+            _ if estimate.guess.is_some() || estimate.step_fit() != estimate.verdict.fit => word.as_str(),
             Fit::Fits => say("It fits.", "放得下。"),
             Fit::Tight => say("It is tight.", "勉强放得下。"),
             Fit::DoesNotFit => say("It does not fit.", "放不下。"),

@@ -204,6 +204,7 @@ pub(super) const TEXTS: Texts = Texts {
     term: terms::term,
     fit: terms::fit,
     guessed_fit: terms::guessed_fit,
+    step_alone_fits: "训练放得下，评估放不下",
     note: notes::note,
     problem: problems::problem,
     segment: terms::segment,

@@ -226,6 +226,7 @@ pub(super) const TEXTS: Texts = Texts {
     term: terms::term,
     fit: terms::fit,
     guessed_fit: terms::guessed_fit,
+    step_alone_fits: "Step fits, evaluation does not",
     note: notes::note,
     problem: problems::problem,
     segment: terms::segment,
