@@ -305,3 +305,29 @@ fn the_summary_says_what_the_page_says() {
     let reserved = format!("ESTIMATED_RESERVED = {}\n", estimate.peak.reserved_bytes);
     assert!(callback.files[0].text.contains(&reserved), "{reserved}");
 }
+
+#[test]
+fn evaluation_is_read_back() {
+    let under = |trainer: &str| {
+        let json = format!(
+            r#"{{"model": "Qwen/Qwen3-4B", "trainer": {{"name": "{trainer}"}}, "eval_strategy": "epoch", "per_device_eval_batch_size": 3}}"#
+        );
+        Plan::from_json(&json).unwrap()
+    };
+    for (format, trainer) in [
+        (Format::Trl, "trl"),
+        (Format::TrlYaml, "trl"),
+        (Format::Axolotl, "axolotl"),
+        (Format::LlamaFactory, "llamafactory"),
+        (Format::MsSwift, "ms-swift"),
+        (Format::Transformers, "transformers"),
+    ] {
+        let plan = under(trainer);
+        let files = export(&plan, format, Language::English).unwrap().files;
+        let read = headroom_files::import::import(&files).plan;
+        assert_eq!(read.evaluation, plan.evaluation, "{trainer}: {files:?}");
+        let off = Plan { evaluation: plan::Evaluation::default(), ..plan };
+        let files = export(&off, format, Language::English).unwrap().files;
+        assert_eq!(headroom_files::import::import(&files).plan.evaluation, off.evaluation, "{trainer}");
+    }
+}

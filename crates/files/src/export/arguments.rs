@@ -72,15 +72,21 @@ pub(super) fn distributed_data_parallel(planned: &Planned<'_>) -> Vec<Setting> {
     settings
 }
 
+/// When the run evaluates, and how much at once under `batch`.
+pub(super) fn evaluation(planned: &Planned<'_>, batch: &'static str) -> Vec<Setting> {
+    let plan = planned.plan;
+    let why = planned.evaluation_logits().map_or(Why::EvaluationPeak, Why::EvaluationLogits);
+    let strategy = set("eval_strategy", plan.evaluation.eval_strategy.name());
+    match plan.evaluates() {
+        true => vec![strategy, set(batch, plan.eval_batch_size()).because(why)],
+        false => vec![strategy.because(why)],
+    }
+}
+
 /// What has a cost beside the step: workers, checkpoints, evaluation.
 pub(super) fn housekeeping(planned: &Planned<'_>) -> Vec<Setting> {
-    let mut settings = vec![
-        set("dataloader_num_workers", 2).because(Why::HostWorkers),
-        set("eval_strategy", "no").because(Why::EvaluationPeak),
-    ];
-    if let Some(bytes) = planned.evaluation_logits() {
-        settings.push(set("per_device_eval_batch_size", 1).because(Why::EvaluationLogits(bytes)));
-    }
+    let mut settings = vec![set("dataloader_num_workers", 2).because(Why::HostWorkers)];
+    settings.extend(evaluation(planned, "per_device_eval_batch_size"));
     settings.extend([
         set("save_strategy", "steps").because(Why::Saving),
         set("save_steps", 500),

@@ -6,7 +6,7 @@ use headroom_core::plan::{
 };
 
 use super::accelerate;
-use super::arguments::{deepspeed, distributed_data_parallel, given, without};
+use super::arguments::{deepspeed, distributed_data_parallel, evaluation, given, without};
 use super::generation::{engine, whole_groups};
 use super::planned::{Planned, Sharding};
 use super::setting::{Setting, Written, set};
@@ -110,7 +110,11 @@ pub(super) fn config(planned: &Planned<'_>) -> Option<Vec<Setting>> {
     }
     settings.push(set("output_dir", "output"));
     settings.push(set("dataloader_num_workers", 2).because(Why::HostWorkers));
-    settings.push(set("eval_strategy", "no").because(Why::EvaluationPeak));
+    settings.extend(evaluation(planned, "eval_batch_size"));
+    if plan.evaluates() {
+        settings.push(set("val_set_size", 0.05).because(Why::YourData));
+        settings.extend(given("eval_sequence_len", plan.evaluation.eval_length));
+    }
     settings.push(set("save_strategy", "steps").because(Why::Saving));
     settings.push(set("save_total_limit", 2).because(Why::Checkpoints));
     Some(settings)

@@ -100,5 +100,8 @@ pub(super) fn config(planned: &Planned<'_>) -> Option<Vec<Setting>> {
     }
     settings.extend(deepspeed(planned));
     settings.extend(housekeeping(planned));
+    if plan.evaluates() {
+        settings.push(set("val_size", 0.05).because(Why::YourData));
+    }
     Some(settings)
 }

@@ -116,6 +116,9 @@ pub(super) fn command(planned: &Planned<'_>) -> Option<Command> {
         settings.push(set("fsdp", FSDP_FILE));
     }
     settings.extend(housekeeping(planned));
+    if plan.evaluates() {
+        settings.push(set("split_dataset_ratio", 0.05).because(Why::YourData));
+    }
     settings.push(set("output_dir", "output"));
     Some(Command::new(&format!("swift {subcommand}"), &flags(&settings), &settings, planned.language))
 }

@@ -53,6 +53,7 @@ fn matters(planned: &Planned<'_>, name: &str) -> bool {
         "num_labels" => plan.task == Task::SequenceClassification,
         "pooling" | "embedding" => plan.task == Task::Embedding,
         "packing_strategy" => plan.packing,
+        "per_device_eval_batch_size" | "eval_length" | "compute_metrics" => plan.evaluates(),
         "zero_stage" | "offload_optimizer" | "offload_param" => planned.sharding() == Sharding::Zero,
         "distributed" => matters_among_processes(planned, member),
         _ => true,

@@ -154,7 +154,7 @@ impl Why {
             Self::NotReentrant => "works with frozen inputs, and with DDP".to_owned(),
             Self::Saving => "a checkpoint every so many optimizer steps".to_owned(),
             Self::EvaluationLogits(bytes) => {
-                format!("evaluation keeps logits, {} for one sequence; the default batch is 8", bytes_text(*bytes))
+                format!("evaluation makes logits, {} for one sequence; the default batch is 8", bytes_text(*bytes))
             }
             Self::Accumulated(1) => "an optimizer step after every forward and backward".to_owned(),
             Self::Accumulated(count) => format!("gradients of {count} batches are summed: no memory for activations"),
@@ -205,7 +205,7 @@ impl Why {
             Self::NotReentrant => "输入被冻结时也可用，也可与 DDP 同用".to_owned(),
             Self::Saving => "每隔多少个优化器步保存一次".to_owned(),
             Self::EvaluationLogits(bytes) => {
-                format!("评估会保存 logits，每条序列 {}；默认批大小为 8", bytes_text(*bytes))
+                format!("评估会产生 logits，每条序列 {}；默认批大小为 8", bytes_text(*bytes))
             }
             Self::Accumulated(1) => "每次前向和反向后更新一次".to_owned(),
             Self::Accumulated(count) => format!("累加 {count} 个批的梯度：不增加激活显存"),
