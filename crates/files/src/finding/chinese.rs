@@ -50,6 +50,16 @@ pub(super) fn said(kind: &Kind) -> Said {
                 format!("请改写为 `{now}`，或使用 {tool} {last}。")
             },
         ),
+        Kind::ReleaseImplied { tool, key, last, now } => say(
+            format!(
+                "文件没有说明 {tool} 的版本；最后支持 `{key}` 的是 {last}，因此采用它的默认值，更新的版本会报错退出。"
+            ),
+            if now.is_empty() {
+                format!("请说明 {tool} 的版本，或删除 `{key}`。")
+            } else {
+                format!("请说明 {tool} 的版本，或改写为 `{now}`。")
+            },
+        ),
         Kind::StepOfRelease { trainer, stated, measured } => say(
             format!("默认值取自 {} {stated}；该版本的训练步没有实测，按 {measured} 的训练步估算。", trainer.name()),
             "数字对应实测版本的训练步；使用该版本可得到精确结果。",

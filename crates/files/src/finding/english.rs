@@ -79,6 +79,16 @@ pub(super) fn said(kind: &Kind) -> Said {
             },
             "Add the requirements, or set the release in the plan.",
         ),
+        Kind::ReleaseImplied { tool, key, last, now } => say(
+            format!(
+                "No file states the release of {tool}. {last} was the last that took `{key}`: its defaults are used. Newer ones stop with an error."
+            ),
+            if now.is_empty() {
+                format!("State the release of {tool}, or remove `{key}`.")
+            } else {
+                format!("State the release of {tool}, or write `{now}`.")
+            },
+        ),
         Kind::QuantizesNothing { key, bits } => say(
             format!("`{key}` without `{bits}` quantises nothing: the weights load in 16 bits, and this is no QLoRA."),
             format!("Add `{bits}: 4`, or remove `{key}`."),

@@ -213,7 +213,7 @@ fn looks_like_command(text: &str) -> bool {
 }
 
 /// What a tree of keys and values is.
-fn kind_of(node: &Node) -> Kind {
+pub(super) fn kind_of(node: &Node) -> Kind {
     let has = |key: &str| node.get(key).is_some();
     let any = |keys: &[&str]| keys.iter().any(|key| has(key));
     let component = |key: &str| node.get(key).is_some_and(|inner| inner.get("_component_").is_some());

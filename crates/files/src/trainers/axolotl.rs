@@ -27,7 +27,8 @@ pub(super) const ROWS: &[Row] = &[
     says("sequence_len", Fact::Length),
     says("sample_packing", Fact::Packing),
     bears("eval_sample_packing", Topic::Evaluation),
-    bears("pad_to_sequence_len", Topic::NoSetting),
+    // Batches are as long as the plan says with it, and at most that long without.
+    nothing("pad_to_sequence_len"),
     sets("batch_flattening", "padding_free", As::Flag),
     sets("micro_batch_size", "per_device_train_batch_size", As::Whole),
     sets("gradient_accumulation_steps", "gradient_accumulation_steps", As::Whole),

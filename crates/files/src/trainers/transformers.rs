@@ -37,6 +37,8 @@ pub(super) const ROWS: &[Row] = &[
     renamed("evaluation_strategy", "eval_strategy", "transformers 4.41"),
     renamed("per_gpu_train_batch_size", "per_device_train_batch_size", "transformers 4.0"),
     renamed("use_liger", "use_liger_kernel", "transformers 4.46"),
+    // training_args_seq2seq.py.
+    bears("predict_with_generate", Topic::Evaluation),
     nothing("gradient_checkpointing_kwargs"),
     nothing("activation_checkpointing_kwargs"),
     nothing("lr_scheduler_kwargs"),
@@ -94,6 +96,18 @@ pub(super) const SCRIPT_ROWS: &[Row] = &[
     says("use_peft_lora", Fact::UsesAdapters),
     // LLaVA's scripts and those after them.
     says("deepspeed_stage", Fact::ZeroStage),
+    // DeepSpeed-Chat (dschat/utils/ds_utils.py `get_train_ds_config`).
+    says("zero_stage", Fact::ZeroStage),
+    says("offload", Fact::ScriptOffload),
+    // InternVL's scripts (internvl/train/internvl_chat_finetune.py).
+    says("grad_checkpoint", Fact::Checkpointing),
+    says("use_llm_lora", Fact::LanguageRank),
+    bears("use_backbone_lora", Topic::AdapterKind),
+    says("freeze_backbone", Fact::FreezesTower),
+    says("freeze_mlp", Fact::FreezesProjector),
+    // qwen-vl-finetune: rows of a batch in one, with FlashAttention's lengths.
+    sets("data_flatten", "padding_free", As::Flag),
+    says("data_packing", Fact::Packing),
     says("lora_enable", Fact::UsesAdapters),
     says("enable_lora", Fact::UsesAdapters),
     says("use_4bit", Fact::In4Bit),

@@ -107,6 +107,8 @@ pub(super) struct Python {
     pub(super) loads_model: bool,
     /// A loop of one's own.
     pub(super) loop_batch: Option<Statement>,
+    /// sentence-transformers' `fit`, whose batches are a loader's.
+    pub(super) fits: bool,
     /// `model.config.use_cache = ...` and its like.
     pub(super) use_cache: Option<Statement>,
 }
@@ -160,6 +162,11 @@ pub(super) fn gather(files: &[File]) -> Gathered {
         ];
         let named = DEVICES.into_iter().find(|module| file.text.contains(module));
         gatherer.found.device_module = gatherer.found.device_module.or(named);
+    }
+    for Read { content, .. } in &read {
+        if let Content::Script(script) = content {
+            gatherer.titles.extend(python::opened(script));
+        }
     }
     for Read { place, content, .. } in &read {
         let place = *place;

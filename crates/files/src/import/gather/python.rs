@@ -3,13 +3,14 @@
 use headroom_core::plan::{Task, TrainerName};
 
 use super::super::draft::{Origin, Rank, Statement};
+use super::super::recognise::{Kind, kind_of};
 use super::sentence_transformers::Called;
 use super::{Evidence, Gatherer, Load, containers};
 use crate::finding::{Finding, Kind as Found};
 use crate::syntax::{Command, Entry, Node, Script, Span, Value};
 use crate::trainers::{
-    ACCELERATOR, As, BITSANDBYTES, ENVIRONMENT, FROM_PRETRAINED, Fact, PARALLELISM, PEFT, TRAINER_CALL, TRANSFORMERS,
-    TRL, Table, Topic, UNSLOTH_MODEL, UNSLOTH_PEFT,
+    ACCELERATOR, As, BITSANDBYTES, ENVIRONMENT, FROM_PRETRAINED, Fact, MS_SWIFT, PARALLELISM, PEFT, TRAINER_CALL,
+    TRANSFORMERS, TRL, Table, Topic, UNSLOTH_MODEL, UNSLOTH_PEFT,
 };
 
 /// Classes of TRL by the method they begin with.
@@ -92,6 +93,7 @@ impl Gatherer<'_> {
         let environment = Origin { table: &ENVIRONMENT, file, rank: Rank::Environment };
         self.found.draft.entries(&script.environment, environment);
         let (trainer, loads) = (self.found.trainer, self.found.loads.len());
+        let written = self.written(file, script);
         for call in &script.calls {
             self.call(file, call, script);
         }
@@ -101,6 +103,11 @@ impl Gatherer<'_> {
                 script.calls.iter().flat_map(launched).filter(super::commands::trains).collect();
             if !launched.is_empty() {
                 self.commands(file, &launched);
+            }
+            for (kind, node) in &written {
+                self.tree_within(file, *kind, node);
+            }
+            if !(launched.is_empty() && written.is_empty()) {
                 return;
             }
         }
@@ -116,6 +123,29 @@ impl Gatherer<'_> {
         if self.found.trainer.is_none() && !script.calls.is_empty() {
             self.trainer(TrainerName::Custom, Evidence::Keys);
         }
+    }
+
+    /// Settings that a script writes into files: `json.dump(args, open("train.json", "w"))`, `yaml.dump(args, file)`.
+    fn written(&mut self, file: usize, script: &Script) -> Vec<(Kind, Node)> {
+        let (mut open, mut found) = (script.calls.iter().collect::<Vec<_>>(), Vec::new());
+        while let Some(node) = open.pop() {
+            let Value::Call { name, arguments, .. } = &node.value else { continue };
+            open.extend(arguments);
+            let first = arguments.first();
+            match name.rsplit('.').next() {
+                Some("dump" | "safe_dump") => {
+                    let Some(settings) = first.filter(|settings| !settings.entries().is_empty()) else { continue };
+                    let kind = kind_of(settings);
+                    if kind == Kind::Deepspeed {
+                        self.found.deepspeed.push((file, String::new(), settings.clone()));
+                    } else if kind != Kind::Unknown {
+                        found.push((kind, settings.clone()));
+                    }
+                }
+                _ => {}
+            }
+        }
+        found
     }
 
     /// Takes a call, then those among its arguments.
@@ -176,6 +206,12 @@ impl Gatherer<'_> {
                 self.found.draft.bear(statement, Topic::AdapterKind);
                 self.implied(Fact::UsesAdapters, Value::Flag(true), last, (file, span), Rank::Script);
             }
+            // ray.train: a process for each worker.
+            "ScalingConfig" => {
+                if let Some(workers) = keywords.iter().find(|entry| entry.key == "num_workers") {
+                    self.found.draft.say(Fact::Processes, statement(file, workers));
+                }
+            }
             "ParallelismConfig" => self.take(file, keywords, &PARALLELISM),
             "BitsAndBytesConfig" => {
                 self.found.python.bitsandbytes = true;
@@ -188,7 +224,8 @@ impl Gatherer<'_> {
                 self.implied(Fact::UsesAdapters, Value::Flag(true), last, (file, span), Rank::Script);
             }
             "get_peft_model" => self.implied(Fact::UsesAdapters, Value::Flag(true), last, (file, span), Rank::Script),
-            "prepare_model_for_kbit_training" => {
+            // Its name until peft 0.10.
+            "prepare_model_for_kbit_training" | "prepare_model_for_int8_training" => {
                 self.implied(Fact::Prepared, Value::Flag(true), last, (file, span), Rank::Script);
                 // utils/other.py: `use_gradient_checkpointing=True`.
                 let off = keywords
@@ -204,6 +241,22 @@ impl Gatherer<'_> {
             _ if last.starts_with("apply_liger_kernel_to_") => self.liger(file, span, last, keywords),
             "Accelerator" => self.take(file, keywords, &ACCELERATOR),
             "TrlParser" | "HfArgumentParser" => self.parser(arguments),
+            _ if arguments_of(last).is_some() => {
+                if let Some((trainer, table)) = arguments_of(last) {
+                    self.trainer(trainer, Evidence::Named);
+                    self.take(file, keywords, table);
+                    if last.starts_with("RLHF") && !keywords.iter().any(|entry| entry.key == "rlhf_type") {
+                        // swift/arguments/rlhf_args.py `rlhf_type`.
+                        self.implied(Fact::Stage, Value::Text("dpo".to_owned()), last, (file, span), Rank::Artifact);
+                    }
+                }
+            }
+            // llamafactory/train/tuner.py `run_exp(args)`.
+            "run_exp" => {
+                if let Some(settings) = arguments.first().filter(|settings| !settings.entries().is_empty()) {
+                    self.tree_within(file, Kind::LlamaFactory, settings);
+                }
+            }
             "initialize" if owner == "deepspeed" => {
                 if let Some(config) =
                     keywords.iter().find(|entry| matches!(entry.key.as_str(), "config" | "config_params"))
@@ -211,7 +264,7 @@ impl Gatherer<'_> {
                     self.found.draft.say(Fact::Deepspeed, statement(file, config));
                 }
             }
-            "DataLoader" => {
+            "DataLoader" | "NoDuplicatesDataLoader" => {
                 let size = keywords.iter().find(|entry| entry.key == "batch_size");
                 self.found.python.loop_batch =
                     self.found.python.loop_batch.take().or(size.map(|size| statement(file, size)));
@@ -219,9 +272,14 @@ impl Gatherer<'_> {
             // `tokenizer(row["text"], truncation=True, max_length=1024)`: the length of a Trainer that has no key for it.
             _ if last == "tokenizer" || keywords.iter().any(|entry| entry.key == "truncation") => {
                 let length = keywords.iter().find(|entry| entry.key == "max_length" && entry.node.value != Value::Null);
+                let of_answers = keywords.iter().any(|entry| entry.key == "text_target");
                 if let Some(length) = length {
                     let cut = Statement { rank: Rank::Artifact, ..statement(file, length) };
-                    self.found.draft.say(Fact::Length, cut);
+                    if of_answers {
+                        self.found.draft.sets.entry("max_target_length").or_default().push((cut, As::Whole));
+                    } else {
+                        self.found.draft.say(Fact::Length, cut);
+                    }
                 }
             }
             _ => {
@@ -232,7 +290,15 @@ impl Gatherer<'_> {
             }
         }
         if let Some((_, optimizer)) = OPTIMIZERS.iter().find(|(class, _)| *class == last) {
-            self.implied(Fact::Optimizer, Value::Text((*optimizer).to_owned()), last, (file, span), Rank::Artifact);
+            let has = |key: &str, on: bool| {
+                keywords.iter().any(|entry| entry.key == key && entry.node.value == Value::Flag(on))
+            };
+            let name = match *optimizer {
+                "adamw_torch" if has("fused", true) => "adamw_torch_fused",
+                "adamw_torch" if has("foreach", false) => "adamw_torch_forloop",
+                name => name,
+            };
+            self.implied(Fact::Optimizer, Value::Text(name.to_owned()), last, (file, span), Rank::Artifact);
         }
     }
 
@@ -313,6 +379,13 @@ impl Gatherer<'_> {
     ) {
         let skipped = ["Tokenizer", "Processor", "Config", "FeatureExtractor", "GenerationConfig"];
         if skipped.iter().any(|ending| owner.ends_with(ending)) {
+            // What a tokenizer cuts texts to, where its calls say no other length.
+            let length = keywords.iter().find(|entry| entry.key == "model_max_length");
+            if let Some(length) = length.filter(|length| {
+                !self.found.draft.facts.contains_key(&Fact::Length) && length.node.value != Value::Null
+            }) {
+                self.found.draft.say(Fact::Length, Statement { rank: Rank::Artifact, ..statement(file, length) });
+            }
             return;
         }
         if owner.starts_with("Peft") || owner.starts_with("AutoPeft") {
@@ -378,6 +451,25 @@ impl Gatherer<'_> {
             self.implied(Fact::Classifier, Value::Flag(true), owner, (file, span), Rank::Script);
         }
     }
+}
+
+/// Files that a script opens by name: of what it writes none is missing.
+pub(super) fn opened(script: &Script) -> Vec<String> {
+    let (mut open, mut found) = (script.calls.iter().collect::<Vec<_>>(), Vec::new());
+    while let Some(node) = open.pop() {
+        let Value::Call { name, arguments, keywords } = &node.value else { continue };
+        open.extend(arguments.iter().chain(keywords.iter().map(|entry| &entry.node)));
+        if name.rsplit('.').next() == Some("open") {
+            found.extend(arguments.first().and_then(Node::text).map(str::to_owned));
+        }
+    }
+    found
+}
+
+/// The trainer whose whole run a class of arguments configures: those of ms-swift, by their names of versions 2 to 4.
+fn arguments_of(class: &str) -> Option<(TrainerName, &'static Table)> {
+    let swift = ["TrainArguments", "SftArguments", "PretrainArguments", "RLHFArguments"];
+    swift.contains(&class).then_some((TrainerName::MsSwift, &MS_SWIFT))
 }
 
 fn statement(file: usize, entry: &Entry) -> Statement {

@@ -89,6 +89,14 @@ impl Resolver {
                 }
             };
         }
+        if let Some((rank, statement)) = self.language_rank() {
+            // internvl/model/internvl_chat/modeling_internvl_chat.py `wrap_llm_lora`.
+            self.set("lora.r", rank, &statement);
+            self.default("lora.lora_alpha", rank.saturating_mul(2));
+            self.default("lora.lora_dropout", 0.05);
+            self.default("lora.target_modules", "all-linear");
+            return Some(Some(statement));
+        }
         if let Some((_, statement)) = self.text(Fact::PeftClass) {
             return Some(Some(statement));
         }
@@ -104,6 +112,11 @@ impl Resolver {
         // fastchat/train/train_lora.py has a rank and no switch.
         let by_script = self.named == TrainerName::Transformers && self.says_itself("lora.r");
         (by_default || by_rank || by_bits || by_script).then_some(None)
+    }
+
+    /// Rank of the adapters that a script puts into the text's part, where it puts any.
+    pub(super) fn language_rank(&mut self) -> Option<(u64, Statement)> {
+        self.whole(Fact::LanguageRank).filter(|(rank, _)| *rank > 0)
     }
 
     /// verl and OpenRLHF train adapters where `lora_rank` is above 0.
