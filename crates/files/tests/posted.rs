@@ -213,6 +213,29 @@ fn scripts_that_make_deepspeed_s_settings_themselves() {
 }
 
 #[test]
+fn what_a_script_does_to_weights_is_not_dropped() {
+    let script = |quantization: &str, then: &str| {
+        format!(
+            "from transformers import AutoModelForCausalLM, Trainer, TrainingArguments\nfrom peft import LoraConfig, get_peft_model\n\
+             model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B', quantization_config={quantization})\n{then}\
+             Trainer(model=model, args=TrainingArguments(output_dir='o'))\n"
+        )
+    };
+    let listed = |text: &str| -> Vec<String> {
+        read(&[("t.py", text)]).not_expressible.into_iter().map(|listed| listed.key).collect()
+    };
+    let adapters = "model = get_peft_model(model, LoraConfig(r=8))\n";
+    assert_eq!(listed(&script("GPTQConfig(bits=4)", adapters)), ["GPTQConfig"]);
+    assert_eq!(listed(&script("Mxfp4Config()", adapters)), ["Mxfp4Config"]);
+    assert_eq!(listed(&script("Mxfp4Config(dequantize=True)", adapters)), [] as [&str; 0]);
+    let freezes = "for param in model.model.embed_tokens.parameters():\n    param.requires_grad = False\n";
+    assert_eq!(listed(&script("None", freezes)), ["param.requires_grad"]);
+    assert_eq!(listed(&script("None", "model.model.embed_tokens.requires_grad_(False)\n")).len(), 1);
+    // Beside adapters it changes nothing.
+    assert_eq!(listed(&script("None", &[freezes, adapters].concat())), [] as [&str; 0]);
+}
+
+#[test]
 fn small_things_of_scripts() {
     let loop_of_own = "import torch\nfrom transformers import AutoModelForCausalLM\nmodel = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B')\n\
         optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5, fused=True)\n";

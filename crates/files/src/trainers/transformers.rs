@@ -99,6 +99,11 @@ pub(super) const SCRIPT_ROWS: &[Row] = &[
     // DeepSpeed-Chat (dschat/utils/ds_utils.py `get_train_ds_config`).
     says("zero_stage", Fact::ZeroStage),
     says("offload", Fact::ScriptOffload),
+    // llama-cookbook (src/llama_cookbook/configs/training.py).
+    says("enable_fsdp", Fact::UsesFsdp),
+    says("peft_method", Fact::Adapter),
+    sets("batch_size_training", "per_device_train_batch_size", As::Whole),
+    says("context_length", Fact::Length),
     // InternVL's scripts (internvl/train/internvl_chat_finetune.py).
     says("grad_checkpoint", Fact::Checkpointing),
     says("use_llm_lora", Fact::LanguageRank),

@@ -109,6 +109,8 @@ pub(super) struct Python {
     pub(super) loop_batch: Option<Statement>,
     /// sentence-transformers' `fit`, whose batches are a loader's.
     pub(super) fits: bool,
+    /// Weights that a script itself takes out of training.
+    pub(super) freezes: Option<Statement>,
     /// `model.config.use_cache = ...` and its like.
     pub(super) use_cache: Option<Statement>,
 }

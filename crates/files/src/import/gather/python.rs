@@ -59,6 +59,26 @@ const OTHER_ADAPTERS: [&str; 13] = [
     "RandLoraConfig",
 ];
 
+/// Configurations of what else than bitsandbytes quantises a base (transformers utils/quantization_config.py).
+const OTHER_QUANTIZATIONS: [&str; 16] = [
+    "GPTQConfig",
+    "AwqConfig",
+    "AqlmConfig",
+    "VptqConfig",
+    "QuantoConfig",
+    "EetqConfig",
+    "CompressedTensorsConfig",
+    "FbgemmFp8Config",
+    "HiggsConfig",
+    "FPQuantConfig",
+    "TorchAoConfig",
+    "BitNetQuantConfig",
+    "FineGrainedFP8Config",
+    "AutoRoundConfig",
+    "HqqConfig",
+    "Mxfp4Config",
+];
+
 /// Optimizers that loops of one's own make.
 const OPTIMIZERS: [(&str, &str); 9] = [
     ("AdamW", "adamw_torch"),
@@ -115,6 +135,9 @@ impl Gatherer<'_> {
         for attribute in &script.attributes {
             if attribute.key.ends_with(".use_cache") {
                 self.found.python.use_cache = Some(statement(file, attribute));
+            }
+            if attribute.key.ends_with(".requires_grad") && attribute.node.value == Value::Flag(false) {
+                self.freezes(file, &attribute.key, attribute.span);
             }
         }
         if let Some(asked) = script.asks_for_bf16.first() {
@@ -211,6 +234,18 @@ impl Gatherer<'_> {
                 if let Some(workers) = keywords.iter().find(|entry| entry.key == "num_workers") {
                     self.found.draft.say(Fact::Processes, statement(file, workers));
                 }
+            }
+            _ if OTHER_QUANTIZATIONS.contains(&last) => {
+                // Unpacked while they are loaded, they are weights like any other.
+                let unpacks = |entry: &Entry| entry.key == "dequantize" && entry.node.value == Value::Flag(true);
+                if !keywords.iter().any(unpacks) {
+                    let node = Node { value: Value::Text(last.to_owned()), span };
+                    let said = Statement { file, key: last.to_owned(), span, node, rank: Rank::Script, tool: "" };
+                    self.found.draft.bear(said, Topic::OtherQuantization);
+                }
+            }
+            "requires_grad_" if matches!(arguments.first().map(|first| &first.value), Some(Value::Flag(false))) => {
+                self.freezes(file, name, span);
             }
             "ParallelismConfig" => self.take(file, keywords, &PARALLELISM),
             "BitsAndBytesConfig" => {
@@ -345,6 +380,13 @@ impl Gatherer<'_> {
         } else {
             self.found.draft.sets.entry("use_liger_kernel").or_default().push((said, As::Flag));
         }
+    }
+
+    /// `model.vision_tower.requires_grad_(False)`, `param.requires_grad = False`.
+    fn freezes(&mut self, file: usize, key: &str, span: Span) {
+        let node = Node { value: Value::Flag(false), span };
+        let said = Statement { file, key: key.to_owned(), span, node, rank: Rank::Script, tool: "" };
+        self.found.python.freezes.get_or_insert(said);
     }
 
     /// Classes that a parser fills from the command line.

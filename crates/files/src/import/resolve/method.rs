@@ -62,6 +62,9 @@ impl Resolver {
         if adapters.is_some() {
             self.targets();
             self.adapter_defaults();
+        } else if let Some(statement) = self.gathered.python.freezes.clone() {
+            // Beside adapters the base stays as it is in any case.
+            self.cannot_say(&statement, Topic::PartlyTrained);
         }
     }
 
