@@ -213,6 +213,70 @@ fn scripts_that_make_deepspeed_s_settings_themselves() {
 }
 
 #[test]
+fn releases_are_read_off_what_people_add_to_a_report() {
+    let script = "from trl import GRPOConfig, GRPOTrainer\nGRPOTrainer(model='Qwen/Qwen2.5-0.5B', reward_funcs=f, train_dataset=d,\n\
+        args=GRPOConfig(output_dir='o', per_device_train_batch_size=8, max_prompt_length=256))\n";
+    let fields = json!({"trainer.version": "0.15.2", "beta": 0.04, "software.torch": "2.6.0", "software.transformers": "4.49.0"});
+    let list = "Package      Version\n------------ -------\naccelerate   1.4.0\ntorch        2.6.0+cu124\ntransformers 4.49.0\ntrl          0.15.2\n";
+    let env = "- Platform: Linux-6.5.0\n- Python version: 3.10.12\n- TRL version: 0.15.2\n- PyTorch version (GPU?): 2.6.0 (True)\n\
+        - `transformers` version: 4.49.0\n- DeepSpeed version: not installed\n";
+    let report = format!("### System Info\n\n{env}\n### Reproduction\n\n```python\n{script}```\n");
+    for (name, text) in [("pip.txt", list), ("env.txt", env)] {
+        let imported = says(&[(name, text), ("t.py", script)], fields.clone(), &[]);
+        assert!(!kinds(&imported).contains(&"unrecognised"), "{name}");
+    }
+    says(&[("report.md", &report)], fields, &[]);
+    let factory = "- `llamafactory` version: 0.9.2.dev0\n- Transformers version: 4.46.1\n- PEFT version: 0.12.0\n";
+    let yaml = "model_name_or_path: Qwen/Qwen2.5-0.5B\nstage: sft\nfinetuning_type: full\ntemplate: qwen\ndataset: d\n";
+    says(&[("env.txt", factory), ("f.yaml", yaml)], json!({"trainer.version": "0.9.2", "optim": "adamw_torch"}), &[]);
+}
+
+#[test]
+fn a_file_of_deepspeed_that_is_called_after_its_stage_is_taken_for_it() {
+    let stage = |name: &str| {
+        let yaml = format!(
+            "model_name_or_path: Qwen/Qwen2.5-0.5B\nstage: sft\nfinetuning_type: full\ntemplate: qwen\ndataset: d\ndeepspeed: c/{name}\n"
+        );
+        let imported = read(&[("f.yaml", &yaml)]);
+        (imported.plan.zero_stage, imported.plan.offload_param.name(), kinds(&imported).contains(&"shipped_file"))
+    };
+    assert_eq!(stage("ds_z3_offload.json"), (3, "cpu", true));
+    assert_eq!(stage("ds_config_zero3.json"), (3, "none", true));
+    assert_eq!(stage("ds_zero2_no_offload.json"), (2, "none", true));
+    assert_eq!(stage("zero_stage1_config.json"), (1, "none", true));
+    assert_eq!(stage("ds_config.json"), (0, "none", false));
+    assert_eq!(stage("run_z30.json"), (0, "none", false));
+}
+
+#[test]
+fn a_comment_within_a_command_cuts_it_and_is_told() {
+    let command = "swift sft \\\n  --model Qwen/Qwen2.5-0.5B --train_type lora \\\n  # --target_modules all-linear \\\n  --max_length 512 --deepspeed zero3\n";
+    let imported = read(&[("r.sh", command)]);
+    let found = imported.findings.iter().find(|found| found.kind.id() == "command_cut").unwrap();
+    assert_eq!((found.span.line, imported.plan.zero_stage), (4, 0));
+    let whole = command.replace("  # --target_modules all-linear \\\n", "");
+    let imported = read(&[("r.sh", &whole)]);
+    assert!(!kinds(&imported).contains(&"command_cut") && imported.plan.zero_stage == 3);
+}
+
+#[test]
+fn scripts_with_a_rank_of_their_own_adapt() {
+    let command = |more: &str| {
+        format!(
+            "torchrun --nproc_per_node 2 run_sft_with_peft.py --model_name_or_path Qwen/Qwen2.5-0.5B --dataset_dir d --output_dir o \
+             --max_seq_length 512 --load_in_kbits 16 {more}\n"
+        )
+    };
+    let fields = json!({"method": "lora", "lora.r": 64, "lora.modules_to_save": ["embed_tokens", "lm_head"], "max_length": 512,
+        "lora.target_modules": ["q_proj", "v_proj"]});
+    let adapts = command("--lora_rank 64 --trainable 'q_proj,v_proj' --modules_to_save 'embed_tokens,lm_head'");
+    let imported = says(&[("r.sh", &adapts)], fields, &[]);
+    assert!(unknown(&imported).is_empty() && imported.not_expressible.is_empty(), "{imported:?}");
+    // TRL's own rank waits for its switch.
+    says(&[("r.sh", &command("--lora_r 64"))], json!({"method": "full"}), &[]);
+}
+
+#[test]
 fn what_a_script_does_to_weights_is_not_dropped() {
     let script = |quantization: &str, then: &str| {
         format!(

@@ -115,7 +115,7 @@ pub(super) fn said(kind: &Kind) -> Said {
             say(format!("`{path}` is named and was not given; what it says is not in the plan."), "Add the file.")
         }
         Kind::ShippedFile { path } => say(
-            format!("`{path}` was not given; the settings that the trainer ships under this name are used."),
+            format!("`{path}` was not given; the settings that trainers ship under such a name are used."),
             "Add the file if yours differs.",
         ),
         Kind::AssumedBf16 => say(
@@ -125,6 +125,12 @@ pub(super) fn said(kind: &Kind) -> Said {
         Kind::SeveralCommands { commands } => say(
             format!("{commands} commands of this script train; this one is read."),
             "Give the others by themselves.",
+        ),
+        Kind::CommandCut { options } => say(
+            format!(
+                "The command ends at the comment above this line: the {options} options from here on do not reach it."
+            ),
+            "Move the comment out of the command, or remove it.",
         ),
         Kind::GpusUnknown => say(
             "The command starts one process for each GPU that it finds; the files do not say how many. The plan takes one.",

@@ -222,6 +222,11 @@ kinds! {
         /// How many.
         commands: usize,
     } = "several_commands", Note;
+    /// A comment within a command ends it, and options follow.
+    CommandCut {
+        /// How many.
+        options: usize,
+    } = "command_cut", Warning;
     /// Nothing says how many GPUs.
     GpusUnknown = "gpus_unknown", Note;
     /// Nothing says how many GPUs, and the plan is shared out among them.

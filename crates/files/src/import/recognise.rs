@@ -109,6 +109,9 @@ pub(super) fn recognise(name: &str, text: &str) -> (Kind, Content) {
         "sh" | "bash" | "zsh" | "slurm" | "sbatch" | "ps1" | "bat" | "cmd" => return shell(text),
         _ => {}
     }
+    if lists_versions(text) {
+        return (Kind::Requirements, Content::Versions);
+    }
     if let Some(commands) = super::terminal::typed(text) {
         return shell(&commands);
     }
@@ -158,7 +161,15 @@ fn is_requirements(text: &str) -> bool {
         let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
         is_name && !name.is_empty() && (line.contains("==") || line.contains(">=") || line.contains("~="))
     };
-    lines.peek().is_some() && lines.all(pinned)
+    lines.peek().is_some() && lines.all(pinned) || lists_versions(text)
+}
+
+/// What `pip list`, `trl env` and their like print: nothing but lines of a package or a fact each, two of them versions at least.
+fn lists_versions(text: &str) -> bool {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let is_fact =
+        |line: &str| line.split_whitespace().count() == 2 || line.starts_with(['-', '*']) && line.contains(':');
+    lines.clone().all(is_fact) && lines.filter(|line| super::gather::listed(line).is_some()).count() >= 2
 }
 
 fn looks_like_python(text: &str) -> bool {

@@ -128,6 +128,7 @@ pub(super) const SCRIPT_ROWS: &[Row] = &[
     says("use_unsloth", Fact::Unsloth),
     // The options of qlora.py and of scripts after it.
     says("bits", Fact::Bits),
+    says("load_in_kbits", Fact::Bits),
     says("full_finetune", Fact::FullTuning),
     says("lora_modules", Fact::Targets),
     sets("double_quant", "quantization.double_quant", As::Flag),

@@ -54,6 +54,16 @@ impl Gatherer<'_> {
             let kind = Found::SeveralCommands { commands: training };
             self.found.draft.findings.push(Finding::at(kind, file, best.command.span));
         }
+        // A comment between its lines ends a command for the shell; what follows is a command of options alone.
+        let next = best.as_ref().and_then(|best| {
+            let at = commands.iter().position(|command| std::ptr::eq(command, best.command))?;
+            commands.get(at + 1).filter(|next| next.words.first().is_some_and(|first| first.text.starts_with("--")))
+        });
+        if let Some(next) = next {
+            let options = next.words.iter().filter(|word| word.text.starts_with("--")).count();
+            let span = next.words.first().map_or(next.span, |first| first.span);
+            self.found.draft.findings.push(Finding::at(Found::CommandCut { options }, file, span));
+        }
         match best {
             Some(best) => self.candidate(file, best),
             None => self.bare(file, commands),
@@ -404,7 +414,7 @@ fn by_keys(entries: &[Entry]) -> (TrainerName, &'static Table) {
     let has = |keys: &[&str]| entries.iter().any(|entry| keys.contains(&entry.key.replace('-', "_").as_str()));
     if entries.iter().any(|entry| entry.key.starts_with("actor_rollout_ref.")) {
         (TrainerName::Verl, &VERL)
-    } else if has(&["finetuning_type", "cutoff_len", "lora_rank_llamafactory", "dataset_dir"]) {
+    } else if has(&["finetuning_type", "cutoff_len"]) || has(&["dataset_dir"]) && has(&["stage", "template"]) {
         (TrainerName::LlamaFactory, &LLAMA_FACTORY)
     } else if has(&["sft_type", "train_type", "tuner_type", "rlhf_type", "attn_impl"]) {
         (TrainerName::MsSwift, &MS_SWIFT)

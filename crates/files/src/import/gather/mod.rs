@@ -11,6 +11,7 @@ mod trees;
 mod versions;
 
 pub(super) use trees::{json, placed};
+pub(super) use versions::listed;
 
 use std::collections::BTreeMap;
 
