@@ -277,6 +277,76 @@ fn scripts_with_a_rank_of_their_own_adapt() {
 }
 
 #[test]
+fn plugins_of_an_accelerator_shard() {
+    let script = |plugin: &str| {
+        format!(
+            "import torch\nfrom accelerate import Accelerator\nfrom transformers import AutoModelForCausalLM\nfrom torch.utils.data import DataLoader\n\
+             plugin = {plugin}\naccelerator = Accelerator(mixed_precision='bf16', deepspeed_plugin=plugin)\n\
+             model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B')\nloader = DataLoader(d, batch_size=2)\n"
+        )
+    };
+    let run = "accelerate launch --num_processes 4 t.py\n";
+    let zero = script("DeepSpeedPlugin(zero_stage=2, gradient_accumulation_steps=4, offload_optimizer_device='cpu')");
+    let fields = json!({"zero_stage": 2, "offload_optimizer": "cpu", "gradient_accumulation_steps": 4, "num_gpus": 4});
+    let imported = says(&[("t.py", &zero), ("r.sh", run)], fields, &[]);
+    assert_eq!(unknown(&imported), [] as [&str; 0]);
+    let fsdp = script(
+        "FullyShardedDataParallelPlugin(sharding_strategy=ShardingStrategy.SHARD_GRAD_OP, cpu_offload=CPUOffload(offload_params=True))",
+    );
+    let fields = json!({"distributed.framework": "fsdp1", "distributed.sharding_strategy": "shard_grad_op", "distributed.cpu_offload": true});
+    says(&[("t.py", &fsdp), ("r.sh", run)], fields, &[]);
+}
+
+#[test]
+fn logs_and_printed_settings_are_read() {
+    let traced = "+ MODEL=Qwen/Qwen2.5-0.5B\n+ python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo actor_rollout_ref.model.path=Qwen/Qwen2.5-0.5B \
+        actor_rollout_ref.actor.ppo_micro_batch_size=64 actor_rollout_ref.actor.fsdp_config.grad_offload=True \
+        actor_rollout_ref.rollout.log_prob_micro_batch_size=160 actor_rollout_ref.rollout.n=4 actor_rollout_ref.rollout.name=vllm \
+        actor_rollout_ref.rollout.tensor_model_parallel_size=1 trainer.n_gpus_per_node=4\n2025-09-20 10:00:00,000 INFO Started Ray.\n";
+    let fields = json!({"num_gpus": 4, "per_device_train_batch_size": 16, "logprob_batch_size": 40, "rollout.num_generations": 4});
+    let imported = says(&[("log.txt", traced)], fields, &[]);
+    assert_eq!(unknown(&imported), [] as [&str; 0]);
+    let printed = "{'bf16': True,\n 'deepspeed': None,\n 'fsdp': [],\n 'gradient_checkpointing': True,\n 'max_seq_length': 2048,\n \
+        'model_name_or_path': 'Qwen/Qwen2.5-0.5B',\n 'output_dir': 'o',\n 'packing': True,\n 'per_device_train_batch_size': 3}\n";
+    let fields = json!({"per_device_train_batch_size": 3, "packing": true, "max_length": 2048, "distributed.framework": "deepspeed", "zero_stage": 0});
+    says(&[("args.txt", printed)], fields, &[]);
+    let installed =
+        "Successfully installed accelerate-1.6.0 ms-swift-3.5.0 torch-2.6.0 transformers-4.51.3 trl-0.17.0\n";
+    let script = "from trl import SFTConfig, SFTTrainer\nSFTTrainer(model='Qwen/Qwen2.5-0.5B', args=SFTConfig(output_dir='o'), train_dataset=d)\n";
+    says(
+        &[("pip.txt", installed), ("t.py", script)],
+        json!({"trainer.version": "0.17.0", "software.torch": "2.6.0"}),
+        &[],
+    );
+}
+
+#[test]
+fn a_configuration_that_is_commented_out_where_it_was_used_does_not_count() {
+    let script = |line: &str| {
+        format!(
+            "from transformers import AutoModelForCausalLM, BitsAndBytesConfig, Trainer, TrainingArguments\nfrom peft import LoraConfig, get_peft_model\n\
+             bnb = BitsAndBytesConfig(load_in_4bit=True)\nmodel = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B',\n    {line}\n)\n\
+             model = get_peft_model(model, LoraConfig(r=8))\nTrainer(model=model, args=TrainingArguments(output_dir='o'))\n"
+        )
+    };
+    says(&[("t.py", &script("quantization_config=bnb"))], json!({"method": "qlora"}), &[]);
+    says(&[("t.py", &script("# quantization_config=bnb"))], json!({"method": "lora"}), &[]);
+}
+
+#[test]
+fn keys_that_many_scripts_have_are_no_trainer_s() {
+    let fire = "torchrun --nproc_per_node=2 finetune.py --base_model Qwen/Qwen2.5-0.5B --data_path d --output_dir o --micro_batch_size 4 --num_epochs 3 \
+        --cutoff_len 512 --val_set_size 200 --lora_r 8 --lora_target_modules '[q_proj,v_proj]' --train_on_inputs\n";
+    let fields = json!({"model": "Qwen/Qwen2.5-0.5B", "method": "lora", "per_device_train_batch_size": 4, "max_length": 512,
+        "lora.target_modules": ["q_proj", "v_proj"], "trainer.name": "transformers"});
+    let imported = says(&[("f.sh", fire)], fields, &[]);
+    assert_eq!(unknown(&imported), [] as [&str; 0]);
+    let axolotl = "base_model: Qwen/Qwen2.5-0.5B\nsequence_len: 512\nmicro_batch_size: 1\nbnb_config_kwargs:\n  llm_int8_has_fp16_weight: false\n\
+        datasets:\n  - path: x\n";
+    assert!(!kinds(&read(&[("a.yml", axolotl)])).contains(&"unknown_key"));
+}
+
+#[test]
 fn what_a_script_does_to_weights_is_not_dropped() {
     let script = |quantization: &str, then: &str| {
         format!(

@@ -119,7 +119,13 @@ pub(super) fn recognise(name: &str, text: &str) -> (Kind, Content) {
         return (Kind::Requirements, Content::Versions);
     }
     if begins.starts_with('{') {
-        return tree(syntax::json(text));
+        // Settings that Python printed: `{'bf16': True, 'deepspeed': None}`.
+        let read = syntax::json(text);
+        let printed = || syntax::yaml(text).ok().filter(|node| kind_of(node) != Kind::Unknown);
+        return match (&read, begins.contains('\'').then(printed).flatten()) {
+            (Err(_), Some(node)) => tree(Ok(node)),
+            _ => tree(read),
+        };
     }
     if looks_like_python(begins) {
         return python(text);
@@ -169,6 +175,10 @@ fn lists_versions(text: &str) -> bool {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let is_fact =
         |line: &str| line.split_whitespace().count() == 2 || line.starts_with(['-', '*']) && line.contains(':');
+    let is_installed = |line: &str| line.starts_with("Successfully installed ");
+    if lines.clone().any(is_installed) && lines.clone().count() == 1 {
+        return true;
+    }
     lines.clone().all(is_fact) && lines.filter(|line| super::gather::listed(line).is_some()).count() >= 2
 }
 
@@ -214,7 +224,7 @@ pub(super) const PROGRAMS: [&str; 22] = [
 
 fn looks_like_command(text: &str) -> bool {
     let words = |line: &str| -> bool {
-        let line = line.trim_start_matches(['$', '!', '>', ' ']);
+        let line = line.trim_start_matches(['$', '!', '>', '+', ' ']);
         let first = line.split_whitespace().find(|word| !word.contains('=') || word.starts_with('-'));
         first.is_some_and(|word| PROGRAMS.contains(&word.rsplit('/').next().unwrap_or(word)))
     };

@@ -216,6 +216,8 @@ pub enum Fact {
     MiniBatch,
     /// Sequences of one forward on all GPUs together (verl, of earlier releases).
     MicroBatchOfAll,
+    /// Sequences of one pass for log-probabilities on all GPUs together (verl, of earlier releases).
+    LogprobBatchOfAll,
     /// Passages beside each query, the right one among them (FlagEmbedding).
     Passages,
     /// How an embedding model makes its vector (FlagEmbedding).

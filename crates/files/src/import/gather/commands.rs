@@ -149,7 +149,8 @@ impl Gatherer<'_> {
             let place = (file, candidate.command.span);
             self.implied(Fact::Adapter, Value::Text("full".to_owned()), "megatron", place, Rank::Artifact);
         }
-        if trainer == TrainerName::Torchtune && candidate.word.contains("distributed") {
+        if trainer == TrainerName::Torchtune && (candidate.word.contains("distributed") || !candidate.flags.is_empty())
+        {
             // torchtune's recipes of several GPUs shard by FSDP2 (torchtune/training/_distributed.py `shard_model`).
             let place = (file, candidate.command.span);
             self.implied(Fact::Fsdp, Value::Text("fsdp2".to_owned()), &candidate.word, place, Rank::Artifact);
@@ -414,7 +415,7 @@ fn by_keys(entries: &[Entry]) -> (TrainerName, &'static Table) {
     let has = |keys: &[&str]| entries.iter().any(|entry| keys.contains(&entry.key.replace('-', "_").as_str()));
     if entries.iter().any(|entry| entry.key.starts_with("actor_rollout_ref.")) {
         (TrainerName::Verl, &VERL)
-    } else if has(&["finetuning_type", "cutoff_len"]) || has(&["dataset_dir"]) && has(&["stage", "template"]) {
+    } else if has(&["finetuning_type"]) || has(&["cutoff_len", "dataset_dir"]) && has(&["stage", "template"]) {
         (TrainerName::LlamaFactory, &LLAMA_FACTORY)
     } else if has(&["sft_type", "train_type", "tuner_type", "rlhf_type", "attn_impl"]) {
         (TrainerName::MsSwift, &MS_SWIFT)

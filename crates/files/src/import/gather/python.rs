@@ -9,7 +9,7 @@ use super::{Evidence, Gatherer, Load, containers};
 use crate::finding::{Finding, Kind as Found};
 use crate::syntax::{Command, Entry, Node, Script, Span, Value};
 use crate::trainers::{
-    ACCELERATOR, As, BITSANDBYTES, ENVIRONMENT, FROM_PRETRAINED, Fact, MS_SWIFT, PARALLELISM, PEFT, TRAINER_CALL,
+    ACCELERATOR, As, BITSANDBYTES, ENVIRONMENT, FROM_PRETRAINED, FSDP, Fact, MS_SWIFT, PARALLELISM, PEFT, TRAINER_CALL,
     TRANSFORMERS, TRL, Table, Topic, UNSLOTH_MODEL, UNSLOTH_PEFT,
 };
 
@@ -154,18 +154,13 @@ impl Gatherer<'_> {
         while let Some(node) = open.pop() {
             let Value::Call { name, arguments, .. } = &node.value else { continue };
             open.extend(arguments);
-            let first = arguments.first();
-            match name.rsplit('.').next() {
-                Some("dump" | "safe_dump") => {
-                    let Some(settings) = first.filter(|settings| !settings.entries().is_empty()) else { continue };
-                    let kind = kind_of(settings);
-                    if kind == Kind::Deepspeed {
-                        self.found.deepspeed.push((file, String::new(), settings.clone()));
-                    } else if kind != Kind::Unknown {
-                        found.push((kind, settings.clone()));
-                    }
-                }
-                _ => {}
+            let writes = name.rsplit('.').next().is_some_and(|last| matches!(last, "dump" | "safe_dump"));
+            let settings = arguments.first().filter(|settings| writes && !settings.entries().is_empty());
+            let Some(settings) = settings else { continue };
+            match kind_of(settings) {
+                Kind::Deepspeed => self.found.deepspeed.push((file, String::new(), settings.clone())),
+                Kind::Unknown => {}
+                kind => found.push((kind, settings.clone())),
             }
         }
         found
@@ -248,6 +243,25 @@ impl Gatherer<'_> {
                 self.freezes(file, name, span);
             }
             "ParallelismConfig" => self.take(file, keywords, &PARALLELISM),
+            "BitsAndBytesConfig" if self.is_unused(file, span, script) => {}
+            // accelerate utils/dataclasses.py: what a script hands to its `Accelerator`.
+            "DeepSpeedPlugin" => {
+                self.take(file, keywords, &ACCELERATOR);
+                if let Some(config) = keywords.iter().find(|entry| entry.key == "hf_ds_config") {
+                    self.found.draft.say(Fact::Deepspeed, statement(file, config));
+                }
+                self.implied(Fact::UsesDeepspeed, Value::Flag(true), last, (file, span), Rank::Script);
+            }
+            "FullyShardedDataParallelPlugin" => {
+                let plain = |entry: &Entry| Entry {
+                    key: entry.key.strip_prefix("fsdp_").unwrap_or(&entry.key).to_owned(),
+                    node: enumerated(&entry.node),
+                    ..entry.clone()
+                };
+                let settings: Vec<Entry> = keywords.iter().map(plain).collect();
+                self.take(file, &settings, &FSDP);
+                self.implied(Fact::UsesFsdp, Value::Flag(true), last, (file, span), Rank::Script);
+            }
             "BitsAndBytesConfig" => {
                 self.found.python.bitsandbytes = true;
                 self.take(file, keywords, &BITSANDBYTES);
@@ -382,6 +396,17 @@ impl Gatherer<'_> {
         }
     }
 
+    /// Whether a configuration is given a name that nothing uses: what a script has commented out.
+    fn is_unused(&self, file: usize, span: Span, script: &Script) -> bool {
+        let Some(variable) = script.variables.iter().find(|variable| variable.node.span == span) else { return false };
+        let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+        let lines = self.files[file].text.lines().map(|line| line.split('#').next().unwrap_or(line));
+        let uses = lines.flat_map(|line| line.split(|letter| !is_name(letter))).filter(|word| *word == variable.key);
+        // A configuration that was copied without the model's load is meant for it. A notebook's lines are quoted.
+        let loads = self.files[file].text.contains("from_pretrained(");
+        loads && !self.found.notebooks.contains(&file) && uses.count() == 1
+    }
+
     /// `model.vision_tower.requires_grad_(False)`, `param.requires_grad = False`.
     fn freezes(&mut self, file: usize, key: &str, span: Span) {
         let node = Node { value: Value::Flag(false), span };
@@ -493,6 +518,19 @@ impl Gatherer<'_> {
             self.implied(Fact::Classifier, Value::Flag(true), owner, (file, span), Rank::Script);
         }
     }
+}
+
+/// `ShardingStrategy.FULL_SHARD` and `CPUOffload(offload_params=True)` as the plain words that they are.
+fn enumerated(node: &Node) -> Node {
+    let value = match &node.value {
+        Value::Expression(path) => Value::Text(path.rsplit('.').next().unwrap_or(path).to_owned()),
+        Value::Call { keywords, .. } => {
+            let offload = keywords.iter().find(|entry| entry.key == "offload_params");
+            offload.map_or_else(|| node.value.clone(), |offload| offload.node.value.clone())
+        }
+        other => other.clone(),
+    };
+    Node { value, span: node.span }
 }
 
 /// Files that a script opens by name: of what it writes none is missing.

@@ -59,6 +59,13 @@ fn stated(line: &str, kind: Kind) -> Vec<(String, String)> {
         let version = version.trim().trim_matches(['"', '\'']).trim_start_matches(['^', '~', '=']);
         found.extend(requirement(&[name.trim(), "==", version].concat(), &["=="]));
     }
+    if found.is_empty()
+        && let Some((_, installed)) = line.split_once("Successfully installed ")
+    {
+        // pip's `trl-0.17.0`: the version begins behind the last dash before a digit.
+        let parted = |word: &str| word.rsplit_once('-').map(|(name, version)| [name, "==", version].concat());
+        found.extend(installed.split_whitespace().filter_map(|word| requirement(&parted(word)?, &["=="])));
+    }
     if found.is_empty() {
         found.extend(listed(line));
     }

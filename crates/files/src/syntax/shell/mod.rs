@@ -159,9 +159,10 @@ impl<'t> Reader<'t> {
         output: Option<String>,
         document: Option<String>,
     ) -> Result<(), Fault> {
-        const NOISE: [&str; 20] = [
-            "!", "$", "%%bash", "then", "do", "else", "time", "nohup", "sudo", "exec", "env", "command", "stdbuf",
-            "eval", "srun", "uv", "poetry", "run", ">", "{",
+        // `set -x` prints commands behind pluses.
+        const NOISE: [&str; 22] = [
+            "!", "$", "+", "++", "%%bash", "then", "do", "else", "time", "nohup", "sudo", "exec", "env", "command",
+            "stdbuf", "eval", "srun", "uv", "poetry", "run", ">", "{",
         ];
         while let Some(first) = words.first() {
             let bare = first.text.trim_start_matches('!');
