@@ -5,6 +5,7 @@ mod containers;
 mod launch;
 mod options;
 mod python;
+mod scripts;
 mod sentence_transformers;
 mod task;
 mod trees;
@@ -168,7 +169,7 @@ pub(super) fn gather(files: &[File]) -> Gathered {
     }
     for Read { content, .. } in &read {
         if let Content::Script(script) = content {
-            gatherer.titles.extend(python::opened(script));
+            gatherer.titles.extend(scripts::opened(script));
         }
     }
     for Read { place, content, .. } in &read {
