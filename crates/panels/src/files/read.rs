@@ -187,8 +187,8 @@ impl Outcome {
         // A traceback and a monitor that was looked at after it are of one failure.
         for (at, one) in self.reports.iter().enumerate() {
             let others = self.stated.iter().enumerate().filter(|(other, _)| *other != at);
-            let beside: Vec<Reading> = others.flat_map(|(_, readings)| readings.clone()).collect();
-            let Ok(mut found) = diagnose_beside(&one.bytes, &beside, job.as_ref()) else { continue };
+            let others: Vec<Reading> = others.flat_map(|(_, readings)| readings.clone()).collect();
+            let Ok(mut found) = diagnose_beside(&one.bytes, &others, job.as_ref()) else { continue };
             if self.is_entered(beside) {
                 // A plan that cannot be estimated is a plan all the same.
                 found.asked = None;
