@@ -1,25 +1,24 @@
 //! `headroom diagnose`: what the text of a failure or of a monitor, or a memory snapshot, states and what is behind it.
 
 use std::io::Write;
+use std::path::Path;
 
 use headroom_core::job::Job;
 use headroom_core::units::bytes_text;
-use headroom_files::diagnose::{Asked, Diagnosis, diagnose};
+use headroom_files::diagnose::{Asked, Diagnosis, diagnose, readings};
 use headroom_files::finding::Language;
 
-use crate::input::{bad_plan, one_line, read_bytes, read_plan};
+use crate::input::{bad_plan, one_line, read_bytes, read_plan, read_text};
 use crate::layout::{Align, Table};
 use crate::{Failure, Outcome, json};
 
 /// What `diagnose` takes.
 #[derive(clap::Args)]
 pub(crate) struct DiagnoseOptions {
-    /// Log, traceback, nvidia-smi, memory_summary() or pickled memory snapshot; - for standard input.
-    #[arg(value_name = "FILE")]
-    file: String,
-    /// The plan of the run: JSON file, JSON text, link or its fragment.
-    #[arg(value_name = "PLAN")]
-    plan: Option<String>,
+    /// Log, traceback, nvidia-smi, memory_summary() or pickled memory snapshot, - for standard input; texts of one failure together.
+    /// Last, the plan of the run may stand: JSON file, JSON text, link or its fragment.
+    #[arg(value_name = "FILE... [PLAN]", required = true)]
+    given: Vec<String>,
     /// Prints everything as JSON.
     #[arg(long)]
     json: bool,
@@ -30,12 +29,16 @@ pub(crate) struct DiagnoseOptions {
 
 /// Prints the figures and the findings.
 pub(crate) fn run(options: &DiagnoseOptions, out: &mut dyn Write) -> Result<Outcome, Failure> {
-    let bytes = read_bytes(&options.file)?;
-    let job = match &options.plan {
+    let (files, plan) = parted(&options.given);
+    let bytes = match files {
+        [only] => read_bytes(only)?,
+        several => several.iter().map(|file| read_text(file)).collect::<Result<Vec<_>, _>>()?.join("\n").into_bytes(),
+    };
+    let job = match plan {
         Some(plan) => Some(Job::resolve(&read_plan(plan)?).map_err(|problems| bad_plan(&problems))?),
         None => None,
     };
-    let name = &options.file;
+    let name = files.join(", ");
     let found = diagnose(&bytes, job.as_ref()).map_err(|error| Failure::BadInput(format!("{name}: {error}")))?;
     if found.readings.is_empty() {
         let fix = "give the whole message with the lines around it";
@@ -43,6 +46,17 @@ pub(crate) fn run(options: &DiagnoseOptions, out: &mut dyn Write) -> Result<Outc
     }
     let language = if options.chinese { Language::Chinese } else { Language::English };
     answer(&found, options.json, language, out)
+}
+
+/// The texts of a failure, and the plan where the last of what is given is none of them: no file, or one that states nothing.
+fn parted(given: &[String]) -> (&[String], Option<&String>) {
+    match given {
+        [files @ .., last] if !files.is_empty() => {
+            let is_text = Path::new(last).is_file() && read_bytes(last).is_ok_and(|bytes| !readings(&bytes).is_empty());
+            if is_text { (given, None) } else { (files, Some(last)) }
+        }
+        _ => (given, None),
+    }
 }
 
 /// Writes a diagnosis. Without a plan the text is explained by itself, and what is missing is named.

@@ -289,6 +289,18 @@ fn a_failure_without_its_plan_is_explained_and_what_is_missing_is_named() {
     {
         assert!(ran.out.contains(words), "{words} is not in {}", ran.out);
     }
+    // A monitor's table beside it names the process that the message numbers.
+    let table = std::env::temp_dir().join("headroom-diagnose-table.txt");
+    let rows = "| 0  NVIDIA GeForce RTX 5090  Off | 00000000:01:00.0 Off |  N/A |\n|  30%  52C  P2  187W / 450W |  31200MiB / 32607MiB |  38%  \
+                Default |\n| Processes: |\n|  0  N/A  N/A  731  C  python  31000MiB |\n|  0  N/A  N/A  99  C  ollama  200MiB |\n";
+    std::fs::write(&table, rows).unwrap();
+    let path = table.to_str().unwrap();
+    let alone = headroom_with_input(&["diagnose", path], "");
+    let ran = headroom_with_input(&["diagnose", "-", path], FAILURE);
+    assert_eq!((alone.code, ran.code), (2, 2), "{}{}", alone.err, ran.err);
+    assert!(alone.out.contains("your run?") && !ran.out.contains("your run?"), "{}{}", alone.out, ran.out);
+    assert!(ran.out.contains("The GPU is GeForce RTX 5090"), "{}", ran.out);
+    std::fs::remove_file(table).unwrap();
     let ran = headroom_with_input(&["diagnose", "-", "model=gpt2&gpu=rtx-5090", "--json"], FAILURE);
     assert_eq!(ran.code, 0, "{}", ran.err);
     let answer: serde_json::Value = serde_json::from_str(&ran.out).unwrap();

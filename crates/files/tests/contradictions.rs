@@ -88,8 +88,12 @@ fn number_formats() {
 fn quantised_weights() {
     let full = "model_name_or_path: Qwen/Qwen3-4B\nstage: sft\nfinetuning_type: full\nquantization_bit: 4\ntemplate: q\ndataset: d\n";
     found(&[("t.yaml", full)], None, "full_of_quantized", (0, 4));
-    let shards = "model_name_or_path: Qwen/Qwen3-4B\nstage: sft\nfinetuning_type: lora\nquantization_bit: 4\nfsdp: full_shard auto_wrap\ntemplate: q\ndataset: d\n";
+    let shards = "model_name_or_path: Qwen/Qwen3-4B\ndataset_name: d\nuse_peft: true\nload_in_4bit: true\nfsdp: full_shard auto_wrap\noutput_dir: o\n";
     found(&[("t.yaml", shards)], None, "quantized_not_sharded", (0, 4));
+    // LLaMA-Factory stores them in the dtype that it computes in.
+    let factory = "model_name_or_path: Qwen/Qwen3-4B\nstage: sft\nfinetuning_type: lora\nquantization_bit: 4\nbf16: true\nfsdp: full_shard auto_wrap\ntemplate: q\ndataset: d\n";
+    let findings = lint(&import(&files(&[("t.yaml", factory)])), None);
+    assert!(findings.iter().all(|finding| finding.kind.id() != "quantized_not_sharded"), "{findings:?}");
 }
 
 #[test]
@@ -106,7 +110,8 @@ fn lengths_groups_and_names() {
     found(&[("t.yaml", typo)], None, "unknown_key", (0, 4));
     let renamed =
         "from transformers import TrainingArguments\nTrainingArguments(output_dir='x',\n  evaluation_strategy='no')\n";
-    found(&[("t.py", renamed)], None, "removed_key", (0, 3));
+    found(&[("t.py", renamed), ("requirements.txt", "transformers==5.20.0")], None, "removed_key", (0, 3));
+    found(&[("t.py", renamed)], None, "release_implied", (0, 3));
     // Of a release that takes both names it is the former one.
     found(&[("t.py", renamed), ("requirements.txt", "transformers==4.48.0")], None, "renamed_key", (0, 3));
     let cache = "from transformers import AutoModelForCausalLM, TrainingArguments\nm = AutoModelForCausalLM.from_pretrained('Qwen/Qwen3-4B')\nm.config.use_cache = True\nTrainingArguments('x', gradient_checkpointing=True)\n";

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use headroom_files::diagnose::{diagnose, readings, readings_by_each};
+use headroom_files::diagnose::{diagnose, diagnose_beside, readings, readings_by_each};
 use headroom_files::finding::Language;
 use serde_json::Value;
 
@@ -185,6 +185,52 @@ fn the_process_that_failed_is_known_in_a_monitor_s_table() {
     let asks = |text: &str| said(text.as_bytes(), Language::English).contains("your run?");
     assert!(asks(table) && !asks(&format!("{failure}{table}")));
     assert!(asks(&format!("{}{table}", failure.replace("4711", "4712"))));
+}
+
+#[test]
+fn a_traceback_and_a_monitor_are_joined_by_numbers_also_as_two_texts() {
+    let failure = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 896.00 MiB. GPU 0 has a total capacity of 23.64 GiB of which \
+                   412.81 MiB is free. Including non-PyTorch memory, this process has 13.22 GiB memory in use. Process 8800 has 10.00 GiB \
+                   memory in use. Of the allocated memory 11.58 GiB is allocated by PyTorch, and 117.00 MiB is reserved by PyTorch but \
+                   unallocated.\n";
+    let table = "| 0  NVIDIA GeForce RTX 4090   Off | 00000000:01:00.0 Off |   N/A |\n|  30%  52C  P2  187W / 450W |  23800MiB / \
+                 24564MiB |  38%  Default |\n| Processes: |\n|  0  N/A  N/A  8800  C  ollama  10240MiB |\n|  0  N/A  N/A  4711  C  python  13536MiB |\n";
+    let said = |text: &str, beside: &str| -> String {
+        let found = diagnose_beside(text.as_bytes(), &readings(beside.as_bytes()), None).unwrap();
+        found
+            .findings
+            .iter()
+            .map(|one| one.said(Language::English))
+            .map(|said| format!("{} {}\n", said.what, said.fix))
+            .collect()
+    };
+    // The failure hears the names, the table which process is the run's.
+    assert!(said(failure, table).contains("ollama 8800: 10.00 GiB") && said(failure, "").contains("process 8800"));
+    let asked = said(table, failure);
+    assert!(asked.contains("ollama 8800") && !asked.contains("python 4711"), "{asked}");
+    assert!(said(table, "").contains("python 4711"));
+    // As one text they say the same.
+    let both = said(&[failure, table].concat(), "");
+    assert!(both.contains("ollama 8800") && !both.contains("python 4711"), "{both}");
+}
+
+#[test]
+fn what_an_engine_lacks_is_said_as_it_is() {
+    let said = |text: &str| said(text.as_bytes(), Language::English);
+    let share = said(
+        "ValueError: Free memory on device (11.07/23.55 GiB) on startup is less than desired GPU memory utilization (0.9, 21.19 GiB).\n",
+    );
+    assert!(share.contains("Lower gpu_memory_utilization to 0.47") && !share.contains("Raise"), "{share}");
+    let tokens = said(
+        "ValueError: The model's max seq len (131072) is larger than the maximum number of tokens that can be stored in KV cache (51632).\n",
+    );
+    assert!(tokens.contains("131,072 tokens") && tokens.contains("max_model_len to 51632"), "{tokens}");
+    assert!(!tokens.contains("Nothing is left") && !tokens.contains("The engine's start"), "{tokens}");
+    let spilled = said(
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 896.00 MiB. GPU 0 has a total capacity of 12.00 GiB of which 0 bytes \
+         is free. Of the allocated memory 25.89 GiB is allocated by PyTorch, and 84.00 MiB is reserved by PyTorch but unallocated.\n",
+    );
+    assert!(spilled.contains("more than the 12.00 GiB of the GPU") && !spilled.contains("is full"), "{spilled}");
 }
 
 #[test]

@@ -224,7 +224,7 @@ fn where_no_release_is_stated_that_is_said_with_what_an_older_one_changes() {
 #[test]
 fn a_key_that_the_release_has_no_more_is_an_error_that_names_the_last_that_had_it() {
     for (requirements, key, last) in [
-        ("", "max_seq_length=2048", Some("0.19")),
+        ("trl==1.16.0", "max_seq_length=2048", Some("0.19")),
         ("trl==0.20.0", "max_seq_length=2048", Some("0.19")),
         ("trl==0.19.1", "max_seq_length=2048", None),
         ("trl==0.16.1", "max_seq_length=2048", None),
@@ -241,8 +241,48 @@ fn a_key_that_the_release_has_no_more_is_an_error_that_names_the_last_that_had_i
             assert!(!key.starts_with("max_seq") || imported.plan.max_length == 2048);
         }
     }
+}
+
+#[test]
+fn where_no_release_is_stated_a_removed_key_says_which_it_is() {
+    let of = |text: &str| {
+        let imported = read(&[("t.py", text)]);
+        let kinds = kinds(&imported);
+        assert!(!kinds.contains(&"removed_key") && !kinds.contains(&"release_assumed"), "{text}: {kinds:?}");
+        let said: String = imported
+            .findings
+            .iter()
+            .filter(|found| found.kind.id() == "release_implied")
+            .map(|found| found.said(Language::English).what)
+            .collect();
+        (imported.plan, said)
+    };
+    // The oldest of several counts, and its defaults are taken.
+    let grpo =
+        GRPO.replace("output_dir='o'", "output_dir='o', max_prompt_length=256, vllm_device='cuda:1', use_vllm=True");
+    let (plan, said) = of(&grpo);
+    assert!(said.contains("0.17") && said.contains("`vllm_device`"), "{said}");
+    assert_eq!((plan.trainer.version.as_deref(), plan.policy.beta), (Some("0.17.0"), Some(0.04)));
+    assert_eq!((plan.rollout.max_prompt_length, plan.gradient_checkpointing), (Some(256), false));
+    // What the Trainer's own arguments say of transformers says it of TRL beside them.
+    let (plan, said) = of(&SFT.replace("KEY", "evaluation_strategy='no'"));
+    assert!(said.contains("trl. 0.18") && said.contains("transformers. 4.50"), "{said}");
+    assert_eq!((plan.trainer.version.as_deref(), plan.mixed_precision.name()), (Some("0.18.0"), "no"));
+    let trainer = "from transformers import AutoModelForCausalLM, Trainer, TrainingArguments\n\
+        model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B')\n\
+        Trainer(model=model, args=TrainingArguments(output_dir='o', evaluation_strategy='no'))\n";
+    let (plan, _) = of(trainer);
+    assert_eq!((plan.trainer.version.as_deref(), plan.torch_dtype.name()), (Some("4.50.0"), "float32"));
+    // In a command of anyone's script only what is the Trainer's alone counts.
+    let command = "torchrun --nproc_per_node 2 train.py --model_name_or_path Qwen/Qwen2.5-0.5B --output_dir o \
+        --fsdp 'full_shard auto_wrap' --fsdp_transformer_layer_cls_to_wrap Qwen2DecoderLayer\n";
+    let plan = read(&[("t.sh", command)]).plan;
+    assert_eq!((plan.trainer.version.as_deref(), plan.distributed.framework.name()), (Some("4.57.0"), "fsdp1"));
+    let own = command.replace("--fsdp_transformer_layer_cls_to_wrap Qwen2DecoderLayer", "--no_cuda False");
+    assert!(!kinds(&read(&[("t.sh", &own)])).contains(&"release_implied"));
     let dpo = "from trl import DPOConfig, DPOTrainer\nDPOTrainer(model='Qwen/Qwen2.5-0.5B', args=DPOConfig(output_dir='o', max_prompt_length=256))\n";
-    assert!(kinds(&read(&[("dpo.py", dpo)])).contains(&"removed_key"));
+    assert!(kinds(&read(&[("dpo.py", dpo)])).contains(&"release_implied"));
+    assert!(kinds(&read(&[("requirements.txt", "trl==1.9.0"), ("dpo.py", dpo)])).contains(&"removed_key"));
     assert!(!kinds(&read(&[("requirements.txt", "trl==0.28.0"), ("dpo.py", dpo)])).contains(&"removed_key"));
 }
 

@@ -1,6 +1,7 @@
 //! Pieces that panels of several rooms show: verdicts, changed fields, tables, buttons. Those that return text are trusted
 //! HTML for [`Element::markup`](headroom_view::Element::markup): readers' words in it are escaped.
 
+use headroom_core::advise::Judgement;
 use headroom_core::advise::difference::Changed;
 use headroom_core::memory::{Estimate, Fit};
 use headroom_text::Texts;
@@ -55,14 +56,21 @@ pub(crate) fn fit_icon(fit: Fit) -> Element {
     el("svg").class("fit-icon").attr("viewBox", "0 0 24 24").attr("aria-hidden", "true").with(circle).with(path)
 }
 
-/// A verdict: sign and word.
-pub(crate) fn fit_word(texts: &Texts, fit: Fit) -> Element {
-    el("span").class(&format!("fit {}", class_of(fit))).with(fit_icon(fit)).text((texts.fit)(fit))
+/// The verdict on a plan that was judged: sign and word.
+pub(crate) fn fit_word(texts: &Texts, judged: &Judgement) -> Element {
+    let (fit, word) = as_shown(texts, judged.fit, judged.is_guess);
+    el("span").class(&format!("fit {}", class_of(fit))).with(fit_icon(fit)).text(word)
 }
 
-/// The same as HTML.
-pub(crate) fn verdict(texts: &Texts, fit: Fit) -> String {
-    verdict_as(fit, (texts.fit)(fit))
+/// The same as HTML, of a guess or not.
+pub(crate) fn verdict(texts: &Texts, fit: Fit, is_guess: bool) -> String {
+    let (fit, word) = as_shown(texts, fit, is_guess);
+    verdict_as(fit, word)
+}
+
+/// The verdict whose sign and colour is shown, and its word: that of a guess is open.
+pub(crate) fn as_shown(texts: &Texts, fit: Fit, is_guess: bool) -> (Fit, &'static str) {
+    if is_guess { (Fit::Tight, (texts.guessed_fit)(fit)) } else { (fit, (texts.fit)(fit)) }
 }
 
 fn verdict_as(fit: Fit, word: &str) -> String {

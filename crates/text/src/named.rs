@@ -160,6 +160,7 @@ pub const fn launched_by(by: LaunchedBy) -> &'static str {
         LaunchedBy::Torchtune => "torchtune",
         LaunchedBy::NemoAutomodel => "NeMo Automodel",
         LaunchedBy::FlagEmbedding => "FlagEmbedding",
+        LaunchedBy::Megatron => "Megatron-Core",
         LaunchedBy::Trl => "TRL",
         LaunchedBy::LlamaFactory => "LLaMA-Factory",
         LaunchedBy::MsSwift => "ms-swift",

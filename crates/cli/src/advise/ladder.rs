@@ -74,7 +74,12 @@ fn answer(judged: Option<&Judgement>, time: Option<Range>, reason: Reason, shard
         gib(|judged| judged.need_bytes),
         gib(|judged| judged.host_bytes),
         time.map_or_else(|| "-".to_owned(), range_text),
-        judged.map_or("-", |judged| (ENGLISH.fit)(judged.fit)).to_owned(),
+        judged
+            .map_or(
+                "-",
+                |judged| if judged.is_guess { (ENGLISH.guessed_fit)(judged.fit) } else { (ENGLISH.fit)(judged.fit) },
+            )
+            .to_owned(),
         why.join("; "),
     ]
 }

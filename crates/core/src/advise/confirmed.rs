@@ -280,6 +280,7 @@ fn without_sizes(plan: &Plan) -> Plan {
 fn full(job: &Job) -> Judgement {
     Judgement {
         fit: Fit::Fits,
+        is_guess: false,
         evaluation: None,
         need_bytes: job.memory_bytes(),
         gpu_bytes: job.memory_bytes(),

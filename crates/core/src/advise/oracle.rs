@@ -11,6 +11,8 @@ use crate::plan::Plan;
 pub struct Judgement {
     /// Whether the step fits.
     pub fit: Fit,
+    /// Whether the figures are no more than a guess.
+    pub is_guess: bool,
     /// What an evaluation between steps needs at least, where the plan evaluates.
     pub evaluation: Option<EvaluationNeed>,
     /// Expected need of the GPU with context and libraries, bytes.
@@ -53,6 +55,7 @@ impl From<&Estimate> for Judgement {
     fn from(estimate: &Estimate) -> Self {
         Self {
             fit: estimate.step_fit(),
+            is_guess: estimate.guess.is_some(),
             evaluation: estimate.evaluation,
             need_bytes: estimate.peak.band.expected,
             gpu_bytes: estimate.gpu_bytes,

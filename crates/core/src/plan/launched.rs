@@ -18,6 +18,8 @@ names! {
         NemoAutomodel = "nemo_automodel",
         /// FlagEmbedding.
         FlagEmbedding = "flagembedding",
+        /// Megatron-Core, under whichever trainer (`megatron sft` of ms-swift, `use_mca` of LLaMA-Factory).
+        Megatron = "megatron",
         /// TRL, for a task of which its step was not measured.
         Trl = "trl",
         /// LLaMA-Factory, likewise.
@@ -36,7 +38,15 @@ impl LaunchedBy {
     pub const fn nearest(self, task: Task) -> TrainerName {
         use Task::{Cpo, Dpo, Embedding, Grpo, Inference, Kto, Orpo, Ppo, Reward, Rloo, SequenceClassification, Sft};
         match (self, task) {
-            (Self::Verl | Self::OpenRlhf | Self::Torchtune | Self::NemoAutomodel | Self::FlagEmbedding, _)
+            (
+                Self::Verl
+                | Self::OpenRlhf
+                | Self::Torchtune
+                | Self::NemoAutomodel
+                | Self::FlagEmbedding
+                | Self::Megatron,
+                _,
+            )
             | (_, Ppo | Embedding) => TrainerName::Custom,
             (_, SequenceClassification) => TrainerName::Transformers,
             (_, Sft | Dpo | Reward | Kto | Orpo | Cpo | Grpo | Rloo | Inference) => TrainerName::Trl,

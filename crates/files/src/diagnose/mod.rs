@@ -68,9 +68,18 @@ pub fn readings_by_each(bytes: &[u8]) -> Vec<Reading> {
 /// # Errors
 /// Where the bytes begin as a pickle and are none of plain data.
 pub fn diagnose(bytes: &[u8], job: Option<&Job>) -> Result<Diagnosis, Unreadable> {
+    diagnose_beside(bytes, &[], job)
+}
+
+/// The same, where other texts are of the same failure: `beside` is what they state. A monitor knows the names of the processes that
+/// a traceback numbers, and a traceback which of a monitor's processes is the run's own.
+///
+/// # Errors
+/// As [`diagnose`].
+pub fn diagnose_beside(bytes: &[u8], beside: &[Reading], job: Option<&Job>) -> Result<Diagnosis, Unreadable> {
     let snapshot = if is_pickle(bytes) { Some(Snapshot::read(bytes)?) } else { None };
     let readings = snapshot.as_ref().map_or_else(|| readings(bytes), of_snapshot);
-    let mut findings = findings::of_readings(&readings);
+    let mut findings = findings::of_readings(&readings, beside);
     if let Some(job) = job.filter(|_| !readings.is_empty()) {
         let estimate = estimate_replayed(job);
         findings::of_plan(&readings, job, &estimate, &mut findings);

@@ -50,6 +50,16 @@ pub(super) fn said(kind: &Kind) -> Said {
                 format!("请改写为 `{now}`，或使用 {tool} {last}。")
             },
         ),
+        Kind::ReleaseImplied { tool, key, last, now } => say(
+            format!(
+                "文件没有说明 {tool} 的版本；最后支持 `{key}` 的是 {last}，因此采用它的默认值，更新的版本会报错退出。"
+            ),
+            if now.is_empty() {
+                format!("请说明 {tool} 的版本，或删除 `{key}`。")
+            } else {
+                format!("请说明 {tool} 的版本，或改写为 `{now}`。")
+            },
+        ),
         Kind::StepOfRelease { trainer, stated, measured } => say(
             format!("默认值取自 {} {stated}；该版本的训练步没有实测，按 {measured} 的训练步估算。", trainer.name()),
             "数字对应实测版本的训练步；使用该版本可得到精确结果。",
@@ -87,12 +97,16 @@ pub(super) fn said(kind: &Kind) -> Said {
             say(format!("引用了 `{path}`，但没有提供，方案不含其中内容。"), "请一并提供该文件。")
         }
         Kind::ShippedFile { path } => {
-            say(format!("没有提供 `{path}`，按训练器自带的同名配置处理。"), "如果你的文件不同，请一并提供。")
+            say(format!("没有提供 `{path}`，按训练器自带的这类名称的配置处理。"), "如果你的文件不同，请一并提供。")
         }
         Kind::AssumedBf16 => say("脚本会检查 GPU 是否支持 bf16，方案按支持处理。", "GPU 不支持时请在方案中选择 fp16。"),
         Kind::SeveralCommands { commands } => {
             say(format!("脚本中有 {commands} 条训练命令，这里读取的是这一条。"), "其余命令请分别提供。")
         }
+        Kind::CommandCut { options } => say(
+            format!("命令在这里的注释处结束：其后的 {options} 个选项不会传给它。"),
+            "请把这一行移到命令之外，或删除它。",
+        ),
         Kind::GpusUnknown => say(
             "命令会为每块可见的 GPU 启动一个进程，文件没有说明有几块，方案按一块处理。",
             "请在方案中选择 GPU 数量。",

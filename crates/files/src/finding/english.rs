@@ -79,6 +79,16 @@ pub(super) fn said(kind: &Kind) -> Said {
             },
             "Add the requirements, or set the release in the plan.",
         ),
+        Kind::ReleaseImplied { tool, key, last, now } => say(
+            format!(
+                "No file states the release of {tool}. {last} was the last that took `{key}`: its defaults are used. Newer ones stop with an error."
+            ),
+            if now.is_empty() {
+                format!("State the release of {tool}, or remove `{key}`.")
+            } else {
+                format!("State the release of {tool}, or write `{now}`.")
+            },
+        ),
         Kind::QuantizesNothing { key, bits } => say(
             format!("`{key}` without `{bits}` quantises nothing: the weights load in 16 bits, and this is no QLoRA."),
             format!("Add `{bits}: 4`, or remove `{key}`."),
@@ -105,7 +115,7 @@ pub(super) fn said(kind: &Kind) -> Said {
             say(format!("`{path}` is named and was not given; what it says is not in the plan."), "Add the file.")
         }
         Kind::ShippedFile { path } => say(
-            format!("`{path}` was not given; the settings that the trainer ships under this name are used."),
+            format!("`{path}` was not given; the settings that trainers ship under such a name are used."),
             "Add the file if yours differs.",
         ),
         Kind::AssumedBf16 => say(
@@ -115,6 +125,12 @@ pub(super) fn said(kind: &Kind) -> Said {
         Kind::SeveralCommands { commands } => say(
             format!("{commands} commands of this script train; this one is read."),
             "Give the others by themselves.",
+        ),
+        Kind::CommandCut { options } => say(
+            format!(
+                "The command ends at the comment above this line: the {options} options from here on do not reach it."
+            ),
+            "Move the comment out of the command, or remove it.",
         ),
         Kind::GpusUnknown => say(
             "The command starts one process for each GPU that it finds; the files do not say how many. The plan takes one.",

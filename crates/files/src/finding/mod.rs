@@ -157,6 +157,17 @@ kinds! {
         /// What older ones take otherwise: `field = value` before a release.
         changes: Vec<String>,
     } = "release_assumed", Note;
+    /// No file states a release, and a key is of an older one.
+    ReleaseImplied {
+        /// The tool.
+        tool: &'static str,
+        /// As written.
+        key: String,
+        /// The last minor release that took it, which is taken.
+        last: String,
+        /// What stands in its place since; nothing where that is nothing.
+        now: &'static str,
+    } = "release_implied", Warning;
     /// How weights are quantised is said, and not in how many bits: nothing is.
     QuantizesNothing {
         /// As written.
@@ -211,6 +222,11 @@ kinds! {
         /// How many.
         commands: usize,
     } = "several_commands", Note;
+    /// A comment within a command ends it, and options follow.
+    CommandCut {
+        /// How many.
+        options: usize,
+    } = "command_cut", Warning;
     /// Nothing says how many GPUs.
     GpusUnknown = "gpus_unknown", Note;
     /// Nothing says how many GPUs, and the plan is shared out among them.

@@ -47,7 +47,7 @@ pub(crate) fn convert(node: &Node, how: As) -> Result<Json, Unread> {
         As::DeviceSwitch => {
             flag(node).map(|on| Json::from(if on { "cpu" } else { "none" })).ok_or(Unread::Bad("true or false"))
         }
-        As::Level => whole(node).map(|level| Json::from(level > 0)).ok_or(Unread::Bad("a whole number")),
+        As::Level => real(node).map(|level| Json::from(level > 0.0)).ok_or(Unread::Bad("a number")),
         As::Bucket => match text(node).as_deref() {
             Some("auto") => Ok(Json::from("auto")),
             _ => whole(node).map(Json::from).ok_or(Unread::Bad("a number or auto")),

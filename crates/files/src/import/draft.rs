@@ -104,7 +104,12 @@ impl Draft {
             rank: origin.rank,
             tool: origin.table.tool,
         };
-        let takes_others = origin.table.strict || origin.table.tool == TRAINER_CALL.tool;
+        // A script of one's own may have any option; these stand for nothing but the Trainer's.
+        const OF_TRAINER_ALONE: [&str; 3] =
+            ["evaluation_strategy", "fsdp_transformer_layer_cls_to_wrap", "per_gpu_train_batch_size"];
+        let takes_others = origin.table.strict
+            || origin.table.tool == TRAINER_CALL.tool
+            || OF_TRAINER_ALONE.contains(&written) && matches!(origin.table.tool, "transformers" | "trl");
         if takes_others && REMOVED.iter().any(|removed| removed.now(written).is_some()) {
             self.of_classes.push(statement.clone());
         }

@@ -126,5 +126,9 @@ pub fn import(files: &[File]) -> Import {
     let gathered = gather::gather(files);
     let mut imported = resolve::resolve(gathered);
     size::add(&mut imported);
+    // Whoever estimates the plan hears from the import why that cannot be.
+    let problems = crate::lint::problems(&imported);
+    imported.findings.extend(problems);
+    imported.findings.sort_by_key(|found| (std::cmp::Reverse(found.kind.severity()), found.file, found.span.start));
     imported
 }

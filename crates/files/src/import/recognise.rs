@@ -109,6 +109,9 @@ pub(super) fn recognise(name: &str, text: &str) -> (Kind, Content) {
         "sh" | "bash" | "zsh" | "slurm" | "sbatch" | "ps1" | "bat" | "cmd" => return shell(text),
         _ => {}
     }
+    if lists_versions(text) {
+        return (Kind::Requirements, Content::Versions);
+    }
     if let Some(commands) = super::terminal::typed(text) {
         return shell(&commands);
     }
@@ -116,7 +119,13 @@ pub(super) fn recognise(name: &str, text: &str) -> (Kind, Content) {
         return (Kind::Requirements, Content::Versions);
     }
     if begins.starts_with('{') {
-        return tree(syntax::json(text));
+        // Settings that Python printed: `{'bf16': True, 'deepspeed': None}`.
+        let read = syntax::json(text);
+        let printed = || syntax::yaml(text).ok().filter(|node| kind_of(node) != Kind::Unknown);
+        return match (&read, begins.contains('\'').then(printed).flatten()) {
+            (Err(_), Some(node)) => tree(Ok(node)),
+            _ => tree(read),
+        };
     }
     if looks_like_python(begins) {
         return python(text);
@@ -158,7 +167,19 @@ fn is_requirements(text: &str) -> bool {
         let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
         is_name && !name.is_empty() && (line.contains("==") || line.contains(">=") || line.contains("~="))
     };
-    lines.peek().is_some() && lines.all(pinned)
+    lines.peek().is_some() && lines.all(pinned) || lists_versions(text)
+}
+
+/// What `pip list`, `trl env` and their like print: nothing but lines of a package or a fact each, two of them versions at least.
+fn lists_versions(text: &str) -> bool {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let is_fact =
+        |line: &str| line.split_whitespace().count() == 2 || line.starts_with(['-', '*']) && line.contains(':');
+    let is_installed = |line: &str| line.starts_with("Successfully installed ");
+    if lines.clone().any(is_installed) && lines.clone().count() == 1 {
+        return true;
+    }
+    lines.clone().all(is_fact) && lines.filter(|line| super::gather::listed(line).is_some()).count() >= 2
 }
 
 fn looks_like_python(text: &str) -> bool {
@@ -203,7 +224,7 @@ pub(super) const PROGRAMS: [&str; 22] = [
 
 fn looks_like_command(text: &str) -> bool {
     let words = |line: &str| -> bool {
-        let line = line.trim_start_matches(['$', '!', '>', ' ']);
+        let line = line.trim_start_matches(['$', '!', '>', '+', ' ']);
         let first = line.split_whitespace().find(|word| !word.contains('=') || word.starts_with('-'));
         first.is_some_and(|word| PROGRAMS.contains(&word.rsplit('/').next().unwrap_or(word)))
     };
@@ -213,7 +234,7 @@ fn looks_like_command(text: &str) -> bool {
 }
 
 /// What a tree of keys and values is.
-fn kind_of(node: &Node) -> Kind {
+pub(super) fn kind_of(node: &Node) -> Kind {
     let has = |key: &str| node.get(key).is_some();
     let any = |keys: &[&str]| keys.iter().any(|key| has(key));
     let component = |key: &str| node.get(key).is_some_and(|inner| inner.get("_component_").is_some());

@@ -20,7 +20,10 @@ pub fn lint(imported: &Import, gpu: Option<&str>) -> Vec<Finding> {
         // A name that means no GPU is told by the plan's own checks.
         let _ = row.set_text(&mut plan, gpu);
     }
-    let mut linter = Linter { imported, plan, findings: imported.findings.clone(), names_gpu: gpu.is_some() };
+    // What the plan cannot be may hang on the GPU: it is asked once more.
+    let of_plan = |finding: &&Finding| matches!(finding.kind, Kind::Planned { .. } | Kind::NotModelled { .. });
+    let findings = imported.findings.iter().filter(|finding| !of_plan(finding)).cloned().collect();
+    let mut linter = Linter { imported, plan, findings, names_gpu: gpu.is_some() };
     linter.distributed();
     linter.precision();
     linter.loading();
@@ -29,6 +32,16 @@ pub fn lint(imported: &Import, gpu: Option<&str>) -> Vec<Finding> {
     findings.sort_by_key(|finding| (std::cmp::Reverse(finding.kind.severity()), finding.file, finding.span.start));
     findings.dedup();
     findings
+}
+
+/// Why the plan of `imported` cannot be estimated; nothing where it can.
+pub(crate) fn problems(imported: &Import) -> Vec<Finding> {
+    if !imported.has_plan() || imported.missing.contains(&"model") {
+        return Vec::new();
+    }
+    let mut linter = Linter { imported, plan: imported.plan.clone(), findings: Vec::new(), names_gpu: false };
+    linter.problems();
+    linter.findings
 }
 
 struct Linter<'i> {

@@ -10,20 +10,26 @@ use crate::trainers::Fact;
 
 impl Linter<'_> {
     pub(super) fn planned(&mut self) {
+        if let Some(job) = self.problems() {
+            self.length(&job);
+            self.targets(&job);
+        }
+        self.groups();
+    }
+
+    /// The job of the plan, or why it has none.
+    pub(super) fn problems(&mut self) -> Option<Job> {
         match Job::resolve(&self.plan) {
-            Ok(job) => {
-                self.length(&job);
-                self.targets(&job);
-            }
+            Ok(job) => Some(job),
             // That a model's program is still under way is no fault of the files.
             Err(problems) => {
                 let of_files = problems
                     .into_iter()
                     .filter(|problem| !matches!(problem.kind, ProblemKind::ProgramNotFetched { .. }));
                 of_files.for_each(|problem| self.problem(problem));
+                None
             }
         }
-        self.groups();
     }
 
     /// Where the files say a field.

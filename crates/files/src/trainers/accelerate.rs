@@ -84,7 +84,7 @@ pub(super) const KNOWN: &str = "compute_environment debug use_cpu machine_rank m
     dynamo_mode dynamo_use_dynamic dynamo_use_fullgraph dynamo_use_regional_compilation tpu_cluster no_tpu_cluster \
     mpirun_hostfile mpirun_ccl aws_access_key_id aws_secret_access_key mixed_precision_backend ipex use_xpu ec2_instance_type \
     iam_role_name profile region py_version pytorch_version transformers_version base_job_name image_uri \
-    additional_args use_mps_device use_parallelism_config enable_offload";
+    additional_args deepspeed_plugin fsdp_plugin kwargs_handlers hf_ds_config use_mps_device use_parallelism_config enable_offload";
 
 /// Arguments of `ParallelismConfig` (accelerate parallelism_config.py).
 pub(super) const PARALLELISM_ROWS: &[Row] = &[

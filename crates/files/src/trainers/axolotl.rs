@@ -12,6 +12,8 @@ pub(super) const ROWS: &[Row] = &[
     sets("bnb_config_kwargs.bnb_4bit_use_double_quant", "quantization.double_quant", As::Flag),
     sets("bnb_config_kwargs.bnb_4bit_quant_storage", "quantization.bnb_4bit_quant_storage", As::Dtype),
     nothing("bnb_config_kwargs.bnb_4bit_compute_dtype"),
+    nothing("bnb_config_kwargs.llm_int8_has_fp16_weight"),
+    nothing("bnb_config_kwargs.llm_int8_threshold"),
     sets("lora_r", "lora.r", As::Whole),
     sets("lora_alpha", "lora.lora_alpha", As::Real),
     sets("lora_dropout", "lora.lora_dropout", As::Real),
@@ -27,7 +29,8 @@ pub(super) const ROWS: &[Row] = &[
     says("sequence_len", Fact::Length),
     says("sample_packing", Fact::Packing),
     bears("eval_sample_packing", Topic::Evaluation),
-    bears("pad_to_sequence_len", Topic::NoSetting),
+    // Batches are as long as the plan says with it, and at most that long without.
+    nothing("pad_to_sequence_len"),
     sets("batch_flattening", "padding_free", As::Flag),
     sets("micro_batch_size", "per_device_train_batch_size", As::Whole),
     sets("gradient_accumulation_steps", "gradient_accumulation_steps", As::Whole),

@@ -52,6 +52,8 @@ pub enum Fact {
     FullTuning,
     /// Adapters are used (`use_peft`, a `LoraConfig`).
     UsesAdapters,
+    /// Rank of adapters in the text's part, 0 for none (InternVL).
+    LanguageRank,
     /// Modules with adapters, or all of them.
     Targets,
     /// All linear modules get adapters.
@@ -108,6 +110,8 @@ pub enum Fact {
     ShardSize,
     /// Parameters rest in host memory.
     FsdpOffload,
+    /// A script's switch that moves to the host what its stage of ZeRO can (DeepSpeed-Chat).
+    ScriptOffload,
     /// accelerate's `distributed_type`.
     DistributedType,
     /// A flag that chooses DeepSpeed.
@@ -212,6 +216,8 @@ pub enum Fact {
     MiniBatch,
     /// Sequences of one forward on all GPUs together (verl, of earlier releases).
     MicroBatchOfAll,
+    /// Sequences of one pass for log-probabilities on all GPUs together (verl, of earlier releases).
+    LogprobBatchOfAll,
     /// Passages beside each query, the right one among them (FlagEmbedding).
     Passages,
     /// How an embedding model makes its vector (FlagEmbedding).

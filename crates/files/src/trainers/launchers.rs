@@ -39,6 +39,7 @@ pub(super) const ENVIRONMENT_ROWS: &[Row] = &[
     says("PYTORCH_ALLOC_CONF", Fact::Allocator),
     says("PYTORCH_HIP_ALLOC_CONF", Fact::Allocator),
     says("FORCE_TORCHRUN", Fact::MultiGpu),
+    bears("USE_MCA", Topic::Parallelism),
     says("ACCELERATE_MIXED_PRECISION", Fact::Precision),
     sets("MAX_PIXELS", "images.max_pixels", As::Whole),
     bears("VIDEO_MAX_PIXELS", Topic::Vision),

@@ -57,6 +57,10 @@ pub(super) const UNSLOTH_ROWS: &[Row] = &[
     nothing("device_map_planner_kwargs"),
 ];
 
+/// Options of unsloth-cli.py that say where models go and in which format they are saved.
+pub(super) const UNSLOTH_CLI_KNOWN: &str = "save_model save_path save_method save_gguf quantization quantization_method push_model \
+    hub_path hub_token raw_text_file chunk_size stride";
+
 /// unsloth models/llama.py `get_peft_model`.
 pub(super) const UNSLOTH_PEFT_ROWS: &[Row] = &[
     says("use_gradient_checkpointing", Fact::Checkpointing),

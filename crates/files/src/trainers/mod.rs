@@ -23,7 +23,7 @@ mod trl;
 mod verl;
 
 pub use fact::{As, Fact};
-pub(crate) use removed::REMOVED;
+pub(crate) use removed::{REMOVED, Removed};
 pub use shipped::{shipped_accelerate, shipped_deepspeed};
 pub use topic::Topic;
 pub(crate) use verl::OPTIMIZERS as VERL_OPTIMIZERS;
@@ -139,6 +139,8 @@ pub static TRL_SCRIPT: Table = Table {
     known: &[KNOWN_TRL, KNOWN_TRANSFORMERS, HARMLESS_IN_SCRIPTS],
     strict: false,
 };
+/// Arguments of the scripts that TRL ships, which have no others.
+pub static TRL_SHIPPED_SCRIPT: Table = Table { strict: true, ..TRL_SCRIPT };
 /// LLaMA-Factory.
 pub static LLAMA_FACTORY: Table = Table {
     tool: "llamafactory",
@@ -160,7 +162,8 @@ pub static MS_SWIFT: Table = Table {
     strict: true,
 };
 /// OpenRLHF, whose step is read as a script's.
-pub static OPENRLHF: Table = Table { tool: "openrlhf", rows: &[openrlhf::ROWS], known: &[], strict: false };
+pub static OPENRLHF: Table =
+    Table { tool: "openrlhf", rows: &[openrlhf::ROWS], known: &[openrlhf::KNOWN], strict: false };
 /// Unsloth Studio's YAML.
 pub static UNSLOTH_STUDIO: Table =
     Table { tool: "unsloth", rows: &[others::STUDIO_ROWS], known: &[others::STUDIO_KNOWN], strict: false };
@@ -225,6 +228,13 @@ pub static UNSLOTH_PEFT: Table = Table {
     rows: &[loading::UNSLOTH_PEFT_ROWS, peft::ROWS],
     known: &[include_str!("known/peft.txt"), loading::KNOWN],
     strict: true,
+};
+/// unsloth-cli.py, which loads, adapts and trains by its own options.
+pub static UNSLOTH_CLI: Table = Table {
+    tool: "unsloth",
+    rows: &[loading::UNSLOTH_ROWS, loading::UNSLOTH_PEFT_ROWS, peft::ROWS, trl::ROWS, transformers::ROWS],
+    known: &[loading::UNSLOTH_CLI_KNOWN, KNOWN_TRL, KNOWN_TRANSFORMERS, HARMLESS_IN_SCRIPTS],
+    strict: false,
 };
 /// Arguments of TRL's trainers beside their configuration, as versions before 0.13 took them.
 pub static TRAINER_CALL: Table =

@@ -5,6 +5,19 @@ use super::{As, Fact, Row, Topic, bears, nothing, renamed, says, sets};
 pub(super) const ROWS: &[Row] = &[
     says("model", Fact::Model),
     says("model_id_or_path", Fact::Model),
+    // Of version 2 a model by itself, since then a class of models beside `model`.
+    says("model_type", Fact::BaseModel),
+    // Weights of Megatron's format, which are called after the model that they were made of.
+    says("load", Fact::BaseModel),
+    says("mcore_model", Fact::BaseModel),
+    nothing("save"),
+    nothing("save_interval"),
+    nothing("num_workers"),
+    nothing("eval_interval"),
+    nothing("adapter_load"),
+    nothing("load_safetensors"),
+    nothing("save_safetensors"),
+    nothing("mcore_adapter"),
     renamed("model_type_path", "model", "ms-swift 3.0"),
     says("torch_dtype", Fact::Dtype),
     says("dtype", Fact::Dtype),
@@ -22,6 +35,7 @@ pub(super) const ROWS: &[Row] = &[
     sets("lora_rank", "lora.r", As::Whole),
     sets("lora_alpha", "lora.lora_alpha", As::Real),
     sets("lora_dropout", "lora.lora_dropout", As::Real),
+    renamed("lora_dropout_p", "lora_dropout", "ms-swift 3.0"),
     says("target_modules", Fact::Targets),
     says("lora_target_modules", Fact::Targets),
     sets("target_parameters", "lora.target_parameters", As::Names),
@@ -114,7 +128,8 @@ pub(super) const ROWS: &[Row] = &[
     says("use_galore", Fact::Galore),
     says("use_vllm", Fact::UsesVllm),
     bears("lisa_activated_layers", Topic::PartlyTrained),
-    nothing("model_type"),
+    nothing("check_dataset_strategy"),
+    nothing("tuner_backend"),
     nothing("freeze_lora"),
     // Its own word, `binpack`, is what it packs by.
     nothing("packing_strategy"),

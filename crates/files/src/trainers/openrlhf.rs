@@ -110,4 +110,22 @@ pub(super) const ROWS: &[Row] = &[
     sets("vllm.enforce_eager", "rollout.enforce_eager", As::Flag),
     sets("enforce_eager", "rollout.enforce_eager", As::Flag),
     nothing("data.dataset"),
+    // openrlhf/trainer/ray/launcher.py computes entropies where their weight is given.
+    sets("algo.entropy_coef", "entropy", As::Level),
+    sets("entropy_loss_coef", "entropy", As::Level),
 ];
+
+/// Where data, models and reports are, how long and how fast it trains, and the numbers of losses: without their section, which
+/// stands before them since 0.10.
+pub(super) const KNOWN: &str = "dataset dataset_probs dataset_split eval_dataset eval_split train_split input_key output_key label_key \
+    input_template chosen_key rejected_key prompt_data prompt_data_probs prompt_split apply_chat_template tokenizer_chat_template \
+    multiturn max_samples max_epochs num_episodes save_path save_steps save_hf_ckpt disable_ds_ckpt ckpt_path max_ckpt_num \
+    max_ckpt_mem load_checkpoint logging_steps eval_steps learning_rate actor_learning_rate critic_learning_rate l2 adam_betas \
+    lr_scheduler lr_warmup_ratio warmup_ratio seed local_rank use_wandb wandb_org wandb_group wandb_project wandb_run_name \
+    use_tensorboard use_ms full_determinism disable_fast_tokenizer remote_rm_url normalize_reward reward_clip_range kl_estimator \
+    kl_target kl_horizon use_kl_loss gamma lambd eps_clip eps_clip_low_high value_clip temperature top_p vllm_sync_backend \
+    vllm_sync_with_ray enable_prefix_caching save_value_network freezing_actor_steps policy_loss_type ptx_coef aux_loss_coef \
+    ipo label_smoothing nll_loss_coef pretrain_mode ref_num_nodes reward_num_nodes critic_num_nodes no_advantage_std_norm \
+    dynamic_filtering dynamic_filtering_reward_range overlong_buffer_len overlong_penalty_factor agent_func_path async_train \
+    async_queue_size vllm_generate_batch_size use_ds_universal_ckpt deterministic best_of_n margin_loss loss \
+    value_head_prefix packing_efficiency";

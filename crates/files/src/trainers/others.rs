@@ -69,9 +69,12 @@ pub(super) const NEMO_ROWS: &[Row] = &[
     nothing("freeze_config.freeze_audio_tower"),
     bears("fp8", Topic::Fp8),
     bears("loss_fn._target_", Topic::Loss),
+    sets("compile.enabled", "torch_compile", As::Flag),
+    nothing("peft.use_triton"),
 ];
 
 pub(super) const NEMO_KNOWN: &str = "recipe dist_env rng processor checkpoint dataloader validation_dataset validation_dataloader lr_scheduler wandb \
+    compile.mode compile.fullgraph compile.dynamic compile.backend \
     dataset._target_ dataset.path_or_dataset dataset.dataset_name dataset.split dataset.tokenizer packed_sequence.pretokenize \
     packed_sequence.packing_ratio packed_sequence.drop_long_samples optimizer.betas optimizer.eps optimizer.lr optimizer.weight_decay \
     step_scheduler.ckpt_every_steps step_scheduler.val_every_steps step_scheduler.num_epochs step_scheduler.max_steps";
@@ -80,6 +83,7 @@ pub(super) const FLAG_ROWS: &[Row] = &[
     says("passage_max_len", Fact::Length),
     says("max_len", Fact::Length),
     bears("query_max_len", Topic::NoSetting),
+    nothing("pad_to_multiple_of"),
     says("train_group_size", Fact::Passages),
     says("sentence_pooling_method", Fact::PoolingMethod),
     bears("sub_batch_size", Topic::Activations),

@@ -42,6 +42,9 @@ pub(super) const PREFIXED_ROWS: &[Row] = &[
     says("lora_target", Fact::Targets),
     says("target_modules", Fact::Targets),
     says("lora_modules", Fact::Targets),
+    // Chinese-LLaMA-Alpaca's scripts (scripts/training/run_clm_sft_with_peft.py).
+    says("trainable", Fact::Targets),
+    sets("modules_to_save", "lora.modules_to_save", As::Names),
     sets("lora_dim", "lora.r", As::Whole),
     nothing("lora_bias"),
     nothing("lora_weight_path"),

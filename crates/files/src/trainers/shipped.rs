@@ -16,6 +16,29 @@ pub fn shipped_deepspeed(path: &str) -> Option<&'static str> {
         "zero3" | "zero3_bf16" | "ds_z3_config" | "zero3_fp16" => ZERO3,
         "zero3_offload" | "zero3_bf16_cpuoffload_all" | "ds_z3_offload_config" => ZERO3_OFFLOAD,
         "zero3_bf16_cpuoffload_params" => ZERO3_OFFLOAD_PARAM,
+        other => return named_after(other),
+    })
+}
+
+/// What people call files after: `ds_config_zero3`, `ds_z3_offload`, `zero_stage1_config`, `stage2_no_offload`.
+fn named_after(name: &str) -> Option<&'static str> {
+    let name = name.to_ascii_lowercase();
+    let stage = ["zero_stage_", "zero_stage", "stage_", "stage", "zero_", "zero", "_z"].iter().find_map(|mark| {
+        let (_, after) = name.split_once(mark)?;
+        let mut letters = after.chars();
+        let digit = letters.next().filter(char::is_ascii_digit)?;
+        // A number that goes on is none of a stage.
+        letters.next().is_none_or(|next| !next.is_ascii_digit()).then_some(digit)
+    })?;
+    let offloads =
+        name.contains("offload") && !["no_offload", "wo_offload", "without_offload"].iter().any(|no| name.contains(no));
+    Some(match (stage, offloads) {
+        ('0', _) => ZERO0,
+        ('1', _) => ZERO1,
+        ('2', false) => ZERO2,
+        ('2', true) => ZERO2_OFFLOAD,
+        ('3', false) => ZERO3,
+        ('3', true) => ZERO3_OFFLOAD,
         _ => return None,
     })
 }

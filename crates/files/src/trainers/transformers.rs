@@ -42,6 +42,8 @@ pub(super) const ROWS: &[Row] = &[
     renamed("per_gpu_eval_batch_size", "per_device_eval_batch_size", "transformers 4.0"),
     renamed("per_gpu_train_batch_size", "per_device_train_batch_size", "transformers 4.0"),
     renamed("use_liger", "use_liger_kernel", "transformers 4.46"),
+    // training_args_seq2seq.py.
+    bears("predict_with_generate", Topic::Evaluation),
     nothing("gradient_checkpointing_kwargs"),
     nothing("activation_checkpointing_kwargs"),
     nothing("lr_scheduler_kwargs"),
@@ -99,6 +101,23 @@ pub(super) const SCRIPT_ROWS: &[Row] = &[
     says("use_peft_lora", Fact::UsesAdapters),
     // LLaVA's scripts and those after them.
     says("deepspeed_stage", Fact::ZeroStage),
+    // DeepSpeed-Chat (dschat/utils/ds_utils.py `get_train_ds_config`).
+    says("zero_stage", Fact::ZeroStage),
+    says("offload", Fact::ScriptOffload),
+    // llama-cookbook (src/llama_cookbook/configs/training.py).
+    says("enable_fsdp", Fact::UsesFsdp),
+    says("peft_method", Fact::Adapter),
+    sets("batch_size_training", "per_device_train_batch_size", As::Whole),
+    says("context_length", Fact::Length),
+    // InternVL's scripts (internvl/train/internvl_chat_finetune.py).
+    says("grad_checkpoint", Fact::Checkpointing),
+    says("use_llm_lora", Fact::LanguageRank),
+    bears("use_backbone_lora", Topic::AdapterKind),
+    says("freeze_backbone", Fact::FreezesTower),
+    says("freeze_mlp", Fact::FreezesProjector),
+    // qwen-vl-finetune: rows of a batch in one, with FlashAttention's lengths.
+    sets("data_flatten", "padding_free", As::Flag),
+    says("data_packing", Fact::Packing),
     says("lora_enable", Fact::UsesAdapters),
     says("enable_lora", Fact::UsesAdapters),
     says("use_4bit", Fact::In4Bit),
@@ -114,6 +133,7 @@ pub(super) const SCRIPT_ROWS: &[Row] = &[
     says("use_unsloth", Fact::Unsloth),
     // The options of qlora.py and of scripts after it.
     says("bits", Fact::Bits),
+    says("load_in_kbits", Fact::Bits),
     says("full_finetune", Fact::FullTuning),
     says("lora_modules", Fact::Targets),
     sets("double_quant", "quantization.double_quant", As::Flag),

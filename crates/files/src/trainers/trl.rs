@@ -9,6 +9,8 @@ pub(super) const ROWS: &[Row] = &[
     says("dtype", Fact::Dtype),
     says("torch_dtype", Fact::Dtype),
     says("attn_implementation", Fact::Attention),
+    // alignment-handbook's configurations, by the name of TRL before 0.9.
+    says("use_flash_attention_2", Fact::FlashSwitch),
     says("use_peft", Fact::UsesAdapters),
     sets("lora_r", "lora.r", As::Whole),
     sets("lora_alpha", "lora.lora_alpha", As::Real),
@@ -62,6 +64,8 @@ pub(super) const ROWS: &[Row] = &[
     nothing("chat_template_kwargs"),
     nothing("generation_kwargs"),
     sets("vllm_mode", "rollout.vllm_mode", As::Lower),
+    // Until 0.17 vLLM had a GPU of its own, which this names.
+    nothing("vllm_device"),
     // rewards and rollouts.
     sets("num_generations", "rollout.num_generations", As::Whole),
     sets("max_completion_length", "rollout.max_completion_length", As::Whole),

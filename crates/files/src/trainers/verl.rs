@@ -129,6 +129,9 @@ pub(super) const ROWS: &[Row] = &[
     bears("actor_rollout_ref.ref.fsdp_config.param_offload", Topic::SecondModel),
     sets("actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu", "logprob_batch_size", As::Whole),
     sets("actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu", "logprob_batch_size", As::Whole),
+    says("actor_rollout_ref.rollout.log_prob_micro_batch_size", Fact::LogprobBatchOfAll),
+    bears("actor_rollout_ref.ref.log_prob_micro_batch_size", Topic::SecondModel),
+    bears("actor_rollout_ref.actor.fsdp_config.grad_offload", Topic::Offload),
     says("actor_rollout_ref.rollout.name", Fact::Engine),
     sets("actor_rollout_ref.rollout.n", "rollout.num_generations", As::Whole),
     sets("actor_rollout_ref.rollout.gpu_memory_utilization", "rollout.vllm_gpu_memory_utilization", As::Real),
@@ -225,6 +228,11 @@ pub(crate) const OPTIMIZERS: [Optimizer; 16] = [
 
 /// Sections whose other keys bear on no memory, or on what the plan has no setting for.
 pub(super) const KNOWN: &str = "algorithm.kl_ctrl.kl_coef algorithm.gamma algorithm.lam algorithm.kl_penalty \
+    config_path config_name data.response_key data.prompt_dict_keys data.response_dict_keys data.custom_cls.path data.custom_cls.name data.tokenizer \
+    data.return_raw_input_ids data.return_full_prompt data.seed data.balance_dp_token data.multiturn.enable data.multiturn.messages_key \
+    trainer.device trainer.balance_batch trainer.log_val_generations trainer.rollout_data_dir trainer.validation_data_dir \
+    trainer.max_actor_ckpt_to_keep trainer.max_ckpt_to_keep trainer.val_only trainer.resume_from_path trainer.seed \
+    actor_rollout_ref.actor.ppo_epochs actor_rollout_ref.actor.shuffle \
     data.train_files data.val_files data.prompt_key data.filter_overlong_prompts data.truncation data.shuffle \
     data.val_batch_size data.return_raw_chat data.image_key data.reward_fn_key trainer.logger trainer.project_name \
     trainer.experiment_name trainer.save_freq trainer.test_freq trainer.total_epochs trainer.total_training_steps \

@@ -169,7 +169,7 @@ fn outcome(texts: &Texts, sheet: &mut Sheet, found: &Advised, advice: &Advice) {
     let gpu = found.judgement.gpu_bytes;
     let need = advice.stages.last().map_or(found.judgement.need_bytes, |stage| stage.need_bytes);
     sheet.push("<p class=\"outcome\">");
-    sheet.verdict(Fit::Fits);
+    sheet.verdict(Fit::Fits, found.judgement.is_guess);
     let [need, gpu] = figures::glance_apart([need, gpu]);
     sheet.push(&(texts.used_of)(&need, &gpu));
     sheet.push(" · ");

@@ -47,9 +47,9 @@ impl<'a> Sheet<'a> {
         ));
     }
 
-    /// A verdict: sign and word.
-    pub(crate) fn verdict(&mut self, fit: Fit) {
-        let verdict = pieces::verdict(self.page.texts, fit);
+    /// A verdict, of a guess or not: sign and word.
+    pub(crate) fn verdict(&mut self, fit: Fit, is_guess: bool) {
+        let verdict = pieces::verdict(self.page.texts, fit, is_guess);
         self.push(&verdict);
         self.push(" ");
     }

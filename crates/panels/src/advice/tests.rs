@@ -132,3 +132,32 @@ fn every_change_is_found_once_it_is_opened() {
     reader.press("advice", "aria-label=\"Use: Gradient checkpointing");
     assert!(reader.fragment.as_ref().unwrap().contains("gradient_checkpointing=true"));
 }
+
+#[test]
+fn evaluation_that_does_not_fit_is_said_before_all_else_and_set_right() {
+    let own = "v=1&model=meta-llama/Llama-3.2-1B&memory_gib=8&compute_capability=8.9&trainer=transformers&method=lora\
+               &gradient_checkpointing=true&per_device_train_batch_size=1&eval_strategy=epoch";
+    let mut reader = Reader::open(own);
+    let html = reader.wait("advice", FINAL);
+    assert!(html.contains("First: evaluate fewer sequences at once"), "{html}");
+    assert!(html.contains("per_device_eval_batch_size="), "{html}");
+    assert!(reader.text("verdict").contains("Step fits, evaluation does not"), "{}", reader.text("verdict"));
+    assert!(reader.text("notes").contains("Evaluation runs out of memory"), "{}", reader.text("notes"));
+    reader.press("advice", "aria-label=\"Apply");
+    assert!(reader.fragment.as_ref().unwrap().contains("per_device_eval_batch_size="));
+    reader.wait("advice", FINAL);
+    assert!(!reader.html("advice").contains("First: evaluate"));
+    assert!(!reader.text("verdict").contains("does not"), "{}", reader.text("verdict"));
+}
+
+#[test]
+fn nothing_that_is_advised_of_a_guess_is_green() {
+    let guessed = |plan: &str| {
+        let mut reader = Reader::open(&format!("{plan}&trainer=trl&launched_by=unsloth"));
+        reader.wait("advice", FINAL)
+    };
+    for plan in [TOO_LARGE, IDLE] {
+        let html = guessed(plan);
+        assert!(html.contains("Guess: likely fits") && !html.contains("fit fits"), "{html}");
+    }
+}

@@ -4,7 +4,7 @@ use headroom_core::gpu::Gpu;
 use headroom_core::job::Job;
 use headroom_core::plan::{self, Plan, Problem};
 use headroom_core::units::bytes_text;
-use headroom_files::diagnose::{Asked, Diagnosis, diagnose};
+use headroom_files::diagnose::{Asked, Diagnosis, Reading, diagnose, diagnose_beside};
 use headroom_files::finding::{Finding, Kind};
 use headroom_files::import::{File, Import, import};
 use headroom_files::lint::{fixed, fixed_plan, lint};
@@ -36,6 +36,8 @@ pub(super) struct Outcome {
     plan: Option<Plan>,
     /// Texts of failures and monitors, as they were given.
     reports: Vec<Given>,
+    /// What each of them states.
+    stated: Vec<Vec<Reading>>,
     /// Each of them with its name.
     diagnoses: Vec<(String, Diagnosis)>,
     /// Names of files that are neither.
@@ -65,6 +67,7 @@ pub(super) fn read(given: Vec<Given>, beside: &Beside<'_>) -> Outcome {
         imported: None,
         plan: None,
         reports: Vec::new(),
+        stated: Vec::new(),
         diagnoses: Vec::new(),
         unreadable: Vec::new(),
         corrected: Vec::new(),
@@ -84,6 +87,7 @@ pub(super) fn read(given: Vec<Given>, beside: &Beside<'_>) -> Outcome {
                     gpus = found.gpus();
                 }
                 outcome.reports.push(one);
+                outcome.stated.push(found.readings);
             }
             Err(_) => outcome.unreadable.push(one.name),
             Ok(_) => match String::from_utf8(one.bytes) {
@@ -180,8 +184,11 @@ impl Outcome {
         let said: Vec<&str> =
             self.imported.iter().flat_map(|(imported, _)| &imported.understood).map(|told| told.field).collect();
         self.diagnoses.clear();
-        for one in &self.reports {
-            let Ok(mut found) = diagnose(&one.bytes, job.as_ref()) else { continue };
+        // A traceback and a monitor that was looked at after it are of one failure.
+        for (at, one) in self.reports.iter().enumerate() {
+            let others = self.stated.iter().enumerate().filter(|(other, _)| *other != at);
+            let others: Vec<Reading> = others.flat_map(|(_, readings)| readings.clone()).collect();
+            let Ok(mut found) = diagnose_beside(&one.bytes, &others, job.as_ref()) else { continue };
             if self.is_entered(beside) {
                 // A plan that cannot be estimated is a plan all the same.
                 found.asked = None;

@@ -149,6 +149,25 @@ fn a_monitor_is_read_by_itself_and_asks_whose_a_process_is() {
 }
 
 #[test]
+fn a_traceback_and_a_monitor_are_joined_by_the_number_of_a_process() {
+    let failure = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 896.00 MiB. GPU 0 has a total capacity of 23.64 GiB of which \
+                   412.81 MiB is free. Process 4711 has 23.22 GiB memory in use. Of the allocated memory 22.58 GiB is allocated by PyTorch, and \
+                   117.00 MiB is reserved by PyTorch but unallocated.";
+    let table = "| 0  NVIDIA GeForce RTX 4090   Off | 00000000:01:00.0 Off |   N/A |\n|  30%  52C  P2  187W / 450W |  23800MiB / \
+                 24564MiB |  38%  Default |\n| Processes: |\n|  0  N/A  N/A  4711  C  python  23776MiB |\n";
+    let asks = |first: &str| {
+        let mut reader = Reader::open("v=1");
+        reader.act("files read", "");
+        if !first.is_empty() {
+            press(&mut reader, first, "Add another text");
+        }
+        press(&mut reader, table, "Read");
+        reader.text("files").contains("python 4711 your run")
+    };
+    assert!(asks("") && !asks(failure));
+}
+
+#[test]
 fn the_plan_of_a_script_beside_a_failure_is_of_the_failure_s_gpu() {
     let script = "from trl import SFTConfig, SFTTrainer\nargs = SFTConfig(per_device_train_batch_size=2, max_length=2048)\n\
                   SFTTrainer('Qwen/Qwen2.5-1.5B', args=args)\n";

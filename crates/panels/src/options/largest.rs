@@ -2,7 +2,6 @@
 
 use headroom_core::advise::largest::{Largest, Offer, Progress};
 use headroom_core::job::Job;
-use headroom_core::memory::Fit;
 use headroom_core::plan::Plan;
 use headroom_view::{Element, el};
 
@@ -153,7 +152,7 @@ fn sheet<'a>(page: &'a Page, offers: &[&Offer]) -> Sheet<'a> {
     for Offer { model, plan, judgement, changed, .. } in offers {
         let released = (words.released)(model.released, &figures::params(model.param_count));
         sheet.push(&format!("<li><div><strong>{}</strong> <small>{released}</small></div><p>", model.id));
-        sheet.verdict(Fit::Fits);
+        sheet.verdict(judgement.fit, judgement.is_guess);
         let [need, gpu] = figures::glance_apart([judgement.need_bytes, judgement.gpu_bytes]);
         let used = (texts.used_of)(&need, &gpu);
         sheet.push(&used);

@@ -313,7 +313,7 @@ pub(super) fn choice(page: &Page, shown: Choice) -> Element {
     };
     let line = el("span")
         .class("tier-line")
-        .with(pieces::fit_word(texts, judged.fit))
+        .with(pieces::fit_word(texts, &judged))
         .text(" ")
         .with(el("span").class("badge").text(remark));
     let coarser = if is_coarser { (texts.advice.level_short)(Level::Coarser) } else { "" };

@@ -13,15 +13,24 @@ const MOST_CONTEXT: u64 = 3 << 30;
 const LITTLE_IDLE: u64 = 50;
 
 /// The findings of every reading; of several ranks that say the same, once.
-pub(in super::super) fn of_readings(readings: &[Reading]) -> Vec<Finding> {
+///
+/// `beside` is what other texts of the same failure state: a monitor that was looked at after it.
+pub(in super::super) fn of_readings(readings: &[Reading], beside: &[Reading]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for reading in readings {
         for mut finding in of(reading) {
+            let all = || readings.iter().chain(beside);
+            if let Kind::OtherProcesses { processes, .. } = &mut finding.kind {
+                // PyTorch's message has numbers, a monitor beside it the names.
+                let named =
+                    |pid| all().flat_map(|other| &other.processes).find(|one| one.pid == pid && one.name.is_some());
+                for process in processes.iter_mut().filter(|process| process.pid.is_some() && process.name.is_none()) {
+                    process.name = named(process.pid).and_then(|one| one.name.clone());
+                }
+            }
             if let Kind::Processes { bytes, processes } = &mut finding.kind {
                 // A monitor beside the failure lists the process that failed.
-                let is_own = |process: &Process| {
-                    process.pid.is_some() && readings.iter().any(|other| other.process_pid == process.pid)
-                };
+                let is_own = |process: &Process| all().any(|other| is_of_failure(process, other));
                 let own = processes.iter().filter(|process| is_own(process)).map(|process| process.bytes).sum();
                 *bytes = bytes.saturating_sub(own);
                 processes.retain(|process| !is_own(process));
@@ -36,6 +45,21 @@ pub(in super::super) fn of_readings(readings: &[Reading]) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// Whether a monitor's process is the one that failed by `failure`: by its number, or as the one that has what the message says of
+/// itself where the message numbers only the others.
+fn is_of_failure(process: &Process, failure: &Reading) -> bool {
+    /// Both figures are rounded, and the driver counts pages.
+    const SLACK: u64 = 64 << 20;
+    let Some(pid) = process.pid.filter(|_| failure.tried.is_some()) else { return false };
+    match (failure.process_pid, failure.process_bytes) {
+        (Some(own), _) => own == pid,
+        (None, Some(bytes)) if !failure.processes.is_empty() => {
+            failure.processes.iter().all(|other| other.pid != Some(pid)) && process.bytes.abs_diff(bytes) <= SLACK
+        }
+        _ => false,
+    }
 }
 
 fn of(reading: &Reading) -> Vec<Finding> {
@@ -80,6 +104,16 @@ fn failure(reading: &Reading) -> Vec<(Kind, Severity)> {
         Format::BitsandbytesOutOfMemory => library(Library::Bitsandbytes),
         Format::VllmCumem => library(Library::VllmCumem),
         Format::Vllm | Format::Sglang => {
+            if let (Some(request), Some(cache)) = (reading.engine.request_tokens, reading.engine.kv_cache_tokens)
+                && request > cache
+            {
+                return vec![(Kind::EngineTokens { request, cache }, Severity::Error)];
+            }
+            if let (Some(share), Some(free)) = (tried, reading.free_bytes)
+                && reading.evidence.contains("is less than")
+            {
+                return vec![(Kind::EngineShare { share, free, total: reading.total_bytes }, Severity::Error)];
+            }
             vec![(Kind::EngineCache { needed: tried, available: reading.free_bytes }, Severity::Error)]
         }
         Format::NoExecutableBatchSize => vec![(Kind::NoBatchSize, Severity::Error)],
@@ -95,7 +129,10 @@ fn failure(reading: &Reading) -> Vec<(Kind, Severity)> {
 /// What an engine says of its start: a warning where it takes more than its share.
 fn engine(reading: &Reading) -> Option<(Kind, Severity)> {
     let figures = reading.engine;
-    (figures != EngineFigures::default()).then(|| {
+    // Of tokens alone the failure itself speaks.
+    let EngineFigures { request_tokens, kv_cache_tokens, .. } = figures;
+    let tokens_alone = EngineFigures { request_tokens, kv_cache_tokens, ..EngineFigures::default() };
+    (figures != tokens_alone).then(|| {
         let severity = if is_over_share(&figures) { Severity::Warning } else { Severity::Note };
         (Kind::EngineStart(figures), severity)
     })

@@ -7,7 +7,9 @@ use super::causes::is_over_share;
 use super::near::Nearest;
 use super::recognise::{Class, Recognised};
 use super::tried::{Change, Tried};
-use super::{Kind, Library, Place, Replayed, Said, likely_own, off_per_mille, per_cent, whole_mib};
+use super::{
+    Kind, Library, Place, Replayed, Said, likely_own, off_per_mille, per_cent, share_in_hundredths, whole_mib,
+};
 use crate::diagnose::reading::{EngineFigures, Process};
 use crate::snapshot::{Comparison, OfSize};
 
@@ -52,6 +54,11 @@ pub(super) fn said(kind: &Kind) -> Said {
         Kind::Context { bytes, planned } => context(*bytes, *planned),
         Kind::Library { library, tried } => (library_text(*library, *tried), library_fix(*library).to_owned()),
         Kind::EngineCache { needed, available } => engine(*needed, *available),
+        Kind::EngineShare { share, free, total } => engine_share(*share, *free, *total),
+        Kind::EngineTokens { request, cache } => (
+            format!("一个请求最长可达 {} 个 token，而推理引擎的缓存只能放下 {} 个。", count_text(*request), count_text(*cache)),
+            format!("请把 max_model_len 调小到 {cache}，或调大 gpu_memory_utilization。"),
+        ),
         Kind::EngineStart(figures) => engine_start(figures),
         Kind::EngineRequest { tried } => (
             format!("{} 的请求失败在负责生成的推理引擎里，不在训练步里：它的权重、CUDA graph 和缓存已占满显卡。", bytes_text(*tried)),
@@ -263,6 +270,11 @@ fn unknown(bytes: u64, is_shared_segment: bool, nearest: Option<&Nearest>) -> (S
 
 fn full(allocated: Option<u64>, total: Option<u64>, tried: u64) -> (String, String) {
     let what = match (total, allocated) {
+        (Some(total), Some(allocated)) if allocated > total => format!(
+            "{} 是张量，多于显卡的 {}：驱动把其余部分放在内存里（Windows 上会这样）。",
+            bytes_text(allocated),
+            bytes_text(total)
+        ),
         (Some(total), Some(allocated)) => {
             format!("{} 的显卡已满：其中 {} 是张量。", bytes_text(total), bytes_text(allocated))
         }
@@ -316,6 +328,13 @@ fn engine(needed: Option<u64>, available: Option<u64>) -> (String, String) {
     };
     let fix = "调大 gpu_memory_utilization（mem_fraction_static），调小 max_model_len，或释放卡上其他占用。";
     (what, fix.to_owned())
+}
+
+fn engine_share(share: u64, free: u64, total: Option<u64>) -> (String, String) {
+    let of = total.map_or_else(String::new, |total| format!("（共 {}）", bytes_text(total)));
+    let what = format!("推理引擎的份额是 {}，启动时空闲的只有 {}{of}。", bytes_text(share), bytes_text(free));
+    let to = total.map_or_else(String::new, |total| format!("到 0.{:02}", share_in_hundredths(free, total).min(99)));
+    (what, format!("请把 gpu_memory_utilization 调小{to}，或释放卡上其他占用。"))
 }
 
 fn engine_start(figures: &EngineFigures) -> (String, String) {

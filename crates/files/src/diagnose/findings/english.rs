@@ -7,7 +7,9 @@ use super::causes::is_over_share;
 use super::near::Nearest;
 use super::recognise::{Class, Recognised};
 use super::tried::{Change, Tried};
-use super::{Kind, Library, Place, Replayed, Said, likely_own, off_per_mille, per_cent, whole_mib};
+use super::{
+    Kind, Library, Place, Replayed, Said, likely_own, off_per_mille, per_cent, share_in_hundredths, whole_mib,
+};
 use crate::diagnose::reading::{EngineFigures, Process};
 use crate::snapshot::{Comparison, OfSize};
 
@@ -59,6 +61,15 @@ pub(super) fn said(kind: &Kind) -> Said {
         Kind::Context { bytes, planned } => context(*bytes, *planned),
         Kind::Library { library, tried } => (library_text(*library, *tried), library_fix(*library).to_owned()),
         Kind::EngineCache { needed, available } => engine(*needed, *available),
+        Kind::EngineShare { share, free, total } => engine_share(*share, *free, *total),
+        Kind::EngineTokens { request, cache } => (
+            format!(
+                "A request may have {} tokens, and the engine's cache has room for {}.",
+                count_text(*request),
+                count_text(*cache)
+            ),
+            format!("Lower max_model_len to {cache}, or raise gpu_memory_utilization."),
+        ),
         Kind::EngineStart(figures) => engine_start(figures),
         Kind::EngineRequest { tried } => (
             format!(
@@ -306,6 +317,11 @@ fn unknown(bytes: u64, is_shared_segment: bool, nearest: Option<&Nearest>) -> (S
 
 fn full(allocated: Option<u64>, total: Option<u64>, tried: u64) -> (String, String) {
     let what = match (total, allocated) {
+        (Some(total), Some(allocated)) if allocated > total => format!(
+            "{} are tensors, more than the {} of the GPU: the driver keeps the rest in host memory, as it does on Windows.",
+            bytes_text(allocated),
+            bytes_text(total)
+        ),
         (Some(total), Some(allocated)) => {
             format!("The GPU of {} is full: {} are tensors.", bytes_text(total), bytes_text(allocated))
         }
@@ -372,6 +388,14 @@ fn engine(needed: Option<u64>, available: Option<u64>) -> (String, String) {
     let fix =
         "Raise gpu_memory_utilization (mem_fraction_static), lower max_model_len, or free what else is on the GPU.";
     (what, fix.to_owned())
+}
+
+fn engine_share(share: u64, free: u64, total: Option<u64>) -> (String, String) {
+    let of = total.map_or_else(String::new, |total| format!(" of {}", bytes_text(total)));
+    let what =
+        format!("The engine's share is {}, and {}{of} are free when it starts.", bytes_text(share), bytes_text(free));
+    let to = total.map_or_else(String::new, |total| format!(" to 0.{:02}", share_in_hundredths(free, total).min(99)));
+    (what, format!("Lower gpu_memory_utilization{to}, or free what else is on the GPU."))
 }
 
 fn engine_start(figures: &EngineFigures) -> (String, String) {

@@ -149,6 +149,22 @@ pub enum Kind {
         /// What there is, bytes.
         available: Option<u64>,
     },
+    /// An engine's share is more than what is free when it starts.
+    EngineShare {
+        /// The share, bytes.
+        share: u64,
+        /// Free, bytes.
+        free: u64,
+        /// What the GPU has, bytes; `None` where the text does not say.
+        total: Option<u64>,
+    },
+    /// The longest request has more tokens than an engine's cache has room for.
+    EngineTokens {
+        /// Of the longest request.
+        request: u64,
+        /// That the cache has room for.
+        cache: u64,
+    },
     /// What an engine takes, by what it logs while it starts.
     EngineStart(EngineFigures),
     /// A request failed in an engine that generates, not in the training step.
@@ -286,7 +302,8 @@ impl Kind {
             Self::Library { library: Library::Nccl, .. } => "nccl_out_of_memory",
             Self::Library { library: Library::Bitsandbytes, .. } => "bitsandbytes_out_of_memory",
             Self::Library { library: Library::VllmCumem, .. } => "vllm_cumem",
-            Self::EngineCache { .. } => "engine_cache",
+            Self::EngineCache { .. } | Self::EngineTokens { .. } => "engine_cache",
+            Self::EngineShare { .. } => "engine_share",
             Self::EngineStart(_) => "engine_start",
             Self::EngineRequest { .. } => "engine_request",
             Self::HostRanOut { .. } => "host_out_of_memory",
@@ -330,6 +347,11 @@ pub struct Said {
     pub what: String,
     /// What to do; empty where nothing is to be done.
     pub fix: String,
+}
+
+/// The largest `gpu_memory_utilization` in hundredths that `free` of `total` has room for.
+const fn share_in_hundredths(free: u64, total: u64) -> u64 {
+    free.saturating_mul(100) / if total == 0 { 1 } else { total }
 }
 
 /// Of the processes on a GPU those that may be the reader's run, the largest first: not what draws the desktop.

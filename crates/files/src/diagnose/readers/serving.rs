@@ -93,6 +93,11 @@ fn figures(mark: &str, before: &str, after: &str, reading: &mut Reading) {
             (reading.free_bytes, reading.total_bytes) = (free, Some(total));
         }
         reading.tried = after.trim_start_matches('(').split_once(',').and_then(|(_, wanted)| amount(wanted));
+    } else if mark.starts_with("islargerthanthemaximum") {
+        // `The model's max seq len (131072) is larger than the maximum number of tokens that can be stored in KV cache (51632)`
+        let inside = |text: &str| number(text.trim_start_matches('(')).and_then(|(digits, _)| digits.parse().ok());
+        reading.engine.request_tokens = before.rsplit_once('(').and_then(|(_, tokens)| inside(tokens));
+        reading.engine.kv_cache_tokens = inside(after);
     } else if mark.starts_with("AvailableKVcache") {
         reading.free_bytes = bytes(amount(after));
     } else if mark.starts_with("thecurrentvLLM") {

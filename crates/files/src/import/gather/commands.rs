@@ -3,13 +3,14 @@
 use headroom_core::plan::{LaunchedBy, Task, TrainerName};
 
 use super::super::draft::{Origin, Rank};
+use super::super::recognise::Kind;
 use super::launch::{ACCELERATE_BARE, DEEPSPEED_BARE, PYTHON_BARE, Parts, TORCHRUN_BARE, parts};
 use super::{Evidence, Gatherer, Launcher, Role, task};
 use crate::finding::{Finding, Kind as Found};
 use crate::syntax::{Command, Entry, Node, Value, Word, arguments};
 use crate::trainers::{
-    ACCELERATE, AXOLOTL, ENVIRONMENT, FLAG_EMBEDDING, Fact, LAUNCHER, LLAMA_FACTORY, MS_SWIFT, OPENRLHF, SCRIPT, TRL,
-    TRL_SCRIPT, Table, VERL,
+    ACCELERATE, AXOLOTL, ENVIRONMENT, FLAG_EMBEDDING, Fact, LAUNCHER, LLAMA_FACTORY, MS_SWIFT, OPENRLHF, SCRIPT,
+    TORCHTUNE, TRL, TRL_SCRIPT, TRL_SHIPPED_SCRIPT, Table, UNSLOTH_CLI, VERL,
 };
 
 /// What modules of OpenRLHF begin with.
@@ -53,6 +54,16 @@ impl Gatherer<'_> {
             let kind = Found::SeveralCommands { commands: training };
             self.found.draft.findings.push(Finding::at(kind, file, best.command.span));
         }
+        // A comment between its lines ends a command for the shell; what follows is a command of options alone.
+        let next = best.as_ref().and_then(|best| {
+            let at = commands.iter().position(|command| std::ptr::eq(command, best.command))?;
+            commands.get(at + 1).filter(|next| next.words.first().is_some_and(|first| first.text.starts_with("--")))
+        });
+        if let Some(next) = next {
+            let options = next.words.iter().filter(|word| word.text.starts_with("--")).count();
+            let span = next.words.first().map_or(next.span, |first| first.span);
+            self.found.draft.findings.push(Finding::at(Found::CommandCut { options }, file, span));
+        }
         match best {
             Some(best) => self.candidate(file, best),
             None => self.bare(file, commands),
@@ -93,7 +104,7 @@ impl Gatherer<'_> {
         }
     }
 
-    fn tree_within(&mut self, file: usize, kind: super::super::recognise::Kind, node: &Node) {
+    pub(super) fn tree_within(&mut self, file: usize, kind: super::super::recognise::Kind, node: &Node) {
         let before = self.found.kinds[file];
         self.tree(file, kind, node);
         self.found.kinds[file] = before;
@@ -132,6 +143,23 @@ impl Gatherer<'_> {
         {
             self.task(task, Evidence::Keys);
         }
+        if candidate.command.program() == "megatron" {
+            self.found.launched_by = Some(LaunchedBy::Megatron);
+            // swift/megatron/arguments/megatron_base_args.py `tuner_type`.
+            let place = (file, candidate.command.span);
+            self.implied(Fact::Adapter, Value::Text("full".to_owned()), "megatron", place, Rank::Artifact);
+        }
+        if trainer == TrainerName::Torchtune && (candidate.word.contains("distributed") || !candidate.flags.is_empty())
+        {
+            // torchtune's recipes of several GPUs shard by FSDP2 (torchtune/training/_distributed.py `shard_model`).
+            let place = (file, candidate.command.span);
+            self.implied(Fact::Fsdp, Value::Text("fsdp2".to_owned()), &candidate.word, place, Rank::Artifact);
+        }
+        if trainer == TrainerName::Unsloth {
+            let place = (file, candidate.command.span);
+            self.implied(Fact::UsesAdapters, Value::Flag(true), &candidate.word, place, Rank::Artifact);
+            self.implied(Fact::In4Bit, Value::Flag(false), &candidate.word, place, Rank::Artifact);
+        }
         let table = table_of(trainer, &candidate);
         if table.tool == OPENRLHF.tool {
             self.found.launched_by = Some(LaunchedBy::OpenRlhf);
@@ -142,9 +170,14 @@ impl Gatherer<'_> {
             self.task(if reranks { Task::SequenceClassification } else { Task::Embedding }, Evidence::Named);
         }
         let is_file = |text: &str| [".yaml", ".yml", ".json", ".toml"].iter().any(|ending| text.ends_with(ending));
-        let configs =
-            entries.iter().filter(|entry| matches!(entry.key.as_str(), "config" | "config_file" | "axolotl_config"));
-        let mut paths: Vec<Node> = configs.map(|entry| entry.node.clone()).collect();
+        // `-c file.yaml` is a configuration where it names a file of keys.
+        let is_config = |entry: &Entry| match entry.key.as_str() {
+            "config" | "config_file" | "axolotl_config" => true,
+            "c" => entry.node.path().is_some_and(is_file),
+            _ => false,
+        };
+        let mut paths: Vec<Node> =
+            entries.iter().filter(|entry| is_config(entry)).map(|entry| entry.node.clone()).collect();
         // `--bf16 train.yaml`: a bare flag before a file.
         others.retain(|word| {
             if is_file(&word.text) {
@@ -155,9 +188,9 @@ impl Gatherer<'_> {
             }
         });
         for path in paths {
-            self.trainer_file(&path, trainer, file);
+            self.trainer_file(&path, (trainer, evidence), file);
         }
-        entries.retain(|entry| !matches!(entry.key.as_str(), "config" | "config_file"));
+        entries.retain(|entry| !is_config(entry) || entry.key == "axolotl_config");
         if matches!(candidate.launcher, Launcher::Trl | Launcher::Axolotl) {
             self.launcher_flags(file, table, &mut entries);
         }
@@ -206,11 +239,22 @@ impl Gatherer<'_> {
         self.found.draft.entries(&rest, Origin { table: &ACCELERATE, file, rank: Rank::Launcher });
     }
 
-    fn trainer_file(&mut self, node: &Node, trainer: TrainerName, file: usize) {
+    /// The file that configures a run; whose it is says the command where it names a trainer.
+    fn trainer_file(&mut self, node: &Node, trainer: (TrainerName, Evidence), file: usize) {
         let Some(path) = node.path() else { return };
-        match self.named(path) {
-            Some(place) => self.roles[place] = Some(Role::Trainer(trainer)),
-            None => self.missing(path, file, node.span),
+        let Some(place) = self.named(path) else { return self.missing(path, file, node.span) };
+        // Of a script that may be anyone's the file itself says it, where its keys are one trainer's alone.
+        let says_itself = matches!(
+            self.found.kinds[place],
+            Kind::LlamaFactory
+                | Kind::Axolotl
+                | Kind::Verl
+                | Kind::NemoAutomodel
+                | Kind::UnslothStudio
+                | Kind::Torchtune
+        );
+        if !(says_itself && trainer.1 == Evidence::Keys) {
+            self.roles[place] = Some(Role::Trainer(trainer.0));
         }
     }
 
@@ -251,6 +295,14 @@ fn candidate(command: &Command) -> Option<Candidate<'_>> {
         }
         "swift" | "megatron" if matches!(sub, "sft" | "pt" | "rlhf" | "infer" | "sample") => {
             made(Launcher::Swift, Some(TrainerName::MsSwift), sub, rest, if sub == "infer" { 1 } else { 5 })
+        }
+        "tune" if sub == "run" => {
+            // torchtune/_cli/run.py: torchrun's flags, the recipe, and its own arguments.
+            let Parts { flags, target, rest, .. } = parts(rest, TORCHRUN_BARE);
+            let flags = if flags.is_empty() { Vec::new() } else { vec![(&LAUNCHER, flags)] };
+            let (word, arguments) = (target?.text.clone(), rest.to_vec());
+            let (launcher, trainer) = (Launcher::Torchrun, Some(TrainerName::Torchtune));
+            Some(Candidate { command, launcher, flags, trainer, word, arguments, score: 5 })
         }
         "axolotl" if sub == "train" => made(Launcher::Axolotl, Some(TrainerName::Axolotl), sub, rest, 5),
         "trl" if !matches!(sub, "env" | "vllm-serve" | "chat" | "skills" | "") => {
@@ -339,8 +391,12 @@ fn named_trainer(path: &str) -> Option<TrainerName> {
         TrainerName::LlamaFactory
     } else if path.contains("swift/cli") || path.starts_with("swift.") || path.ends_with("llm_sft.py") {
         TrainerName::MsSwift
-    } else if path.starts_with("trl.") || path.contains("trl/scripts/") || path.contains("trl/examples") {
+    } else if path.starts_with("trl.")
+        || ["trl/scripts/", "trl/examples", "examples/scripts/"].iter().any(|folder| path.contains(folder))
+    {
         TrainerName::Trl
+    } else if path.ends_with("unsloth-cli.py") {
+        TrainerName::Unsloth
     } else if path.starts_with(OPENRLHF_MODULES) || path.starts_with(FLAG_MODULES) {
         // A loop of its own.
         TrainerName::Custom
@@ -359,7 +415,7 @@ fn by_keys(entries: &[Entry]) -> (TrainerName, &'static Table) {
     let has = |keys: &[&str]| entries.iter().any(|entry| keys.contains(&entry.key.replace('-', "_").as_str()));
     if entries.iter().any(|entry| entry.key.starts_with("actor_rollout_ref.")) {
         (TrainerName::Verl, &VERL)
-    } else if has(&["finetuning_type", "cutoff_len", "lora_rank_llamafactory", "dataset_dir"]) {
+    } else if has(&["finetuning_type"]) || has(&["cutoff_len", "dataset_dir"]) && has(&["stage", "template"]) {
         (TrainerName::LlamaFactory, &LLAMA_FACTORY)
     } else if has(&["sft_type", "train_type", "tuner_type", "rlhf_type", "attn_impl"]) {
         (TrainerName::MsSwift, &MS_SWIFT)
@@ -384,11 +440,14 @@ fn by_keys(entries: &[Entry]) -> (TrainerName, &'static Table) {
 fn table_of(trainer: TrainerName, candidate: &Candidate<'_>) -> &'static Table {
     match trainer {
         TrainerName::Trl if candidate.launcher == Launcher::Trl => &TRL,
+        TrainerName::Trl if candidate.trainer.is_some() => &TRL_SHIPPED_SCRIPT,
         TrainerName::Trl => &TRL_SCRIPT,
         TrainerName::LlamaFactory => &LLAMA_FACTORY,
         TrainerName::MsSwift => &MS_SWIFT,
         TrainerName::Axolotl => &AXOLOTL,
         TrainerName::Verl => &VERL,
+        TrainerName::Torchtune => &TORCHTUNE,
+        TrainerName::Unsloth => &UNSLOTH_CLI,
         _ if candidate.word.starts_with(OPENRLHF_MODULES) => &OPENRLHF,
         _ if candidate.word.starts_with(FLAG_MODULES) => &FLAG_EMBEDDING,
         _ => &SCRIPT,

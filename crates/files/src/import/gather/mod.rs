@@ -5,12 +5,14 @@ mod containers;
 mod launch;
 mod options;
 mod python;
+mod scripts;
 mod sentence_transformers;
 mod task;
 mod trees;
 mod versions;
 
 pub(super) use trees::{json, placed};
+pub(super) use versions::listed;
 
 use std::collections::BTreeMap;
 
@@ -107,6 +109,10 @@ pub(super) struct Python {
     pub(super) loads_model: bool,
     /// A loop of one's own.
     pub(super) loop_batch: Option<Statement>,
+    /// sentence-transformers' `fit`, whose batches are a loader's.
+    pub(super) fits: bool,
+    /// Weights that a script itself takes out of training.
+    pub(super) freezes: Option<Statement>,
     /// `model.config.use_cache = ...` and its like.
     pub(super) use_cache: Option<Statement>,
 }
@@ -160,6 +166,11 @@ pub(super) fn gather(files: &[File]) -> Gathered {
         ];
         let named = DEVICES.into_iter().find(|module| file.text.contains(module));
         gatherer.found.device_module = gatherer.found.device_module.or(named);
+    }
+    for Read { content, .. } in &read {
+        if let Content::Script(script) = content {
+            gatherer.titles.extend(scripts::opened(script));
+        }
     }
     for Read { place, content, .. } in &read {
         let place = *place;

@@ -3,6 +3,8 @@
 use headroom_core::plan::{Task, TrainerName};
 
 use super::super::draft::{Origin, Rank, Statement};
+use super::super::recognise::Kind;
+use super::scripts::arguments_of;
 use super::sentence_transformers::Called;
 use super::{Evidence, Gatherer, Load, containers};
 use crate::finding::{Finding, Kind as Found};
@@ -58,6 +60,26 @@ const OTHER_ADAPTERS: [&str; 13] = [
     "RandLoraConfig",
 ];
 
+/// Configurations of what else than bitsandbytes quantises a base (transformers utils/quantization_config.py).
+const OTHER_QUANTIZATIONS: [&str; 16] = [
+    "GPTQConfig",
+    "AwqConfig",
+    "AqlmConfig",
+    "VptqConfig",
+    "QuantoConfig",
+    "EetqConfig",
+    "CompressedTensorsConfig",
+    "FbgemmFp8Config",
+    "HiggsConfig",
+    "FPQuantConfig",
+    "TorchAoConfig",
+    "BitNetQuantConfig",
+    "FineGrainedFP8Config",
+    "AutoRoundConfig",
+    "HqqConfig",
+    "Mxfp4Config",
+];
+
 /// Optimizers that loops of one's own make.
 const OPTIMIZERS: [(&str, &str); 9] = [
     ("AdamW", "adamw_torch"),
@@ -92,6 +114,7 @@ impl Gatherer<'_> {
         let environment = Origin { table: &ENVIRONMENT, file, rank: Rank::Environment };
         self.found.draft.entries(&script.environment, environment);
         let (trainer, loads) = (self.found.trainer, self.found.loads.len());
+        let written = self.written(file, script);
         for call in &script.calls {
             self.call(file, call, script);
         }
@@ -101,6 +124,11 @@ impl Gatherer<'_> {
                 script.calls.iter().flat_map(launched).filter(super::commands::trains).collect();
             if !launched.is_empty() {
                 self.commands(file, &launched);
+            }
+            for (kind, node) in &written {
+                self.tree_within(file, *kind, node);
+            }
+            if !(launched.is_empty() && written.is_empty()) {
                 return;
             }
         }
@@ -108,6 +136,9 @@ impl Gatherer<'_> {
         for attribute in &script.attributes {
             if attribute.key.ends_with(".use_cache") {
                 self.found.python.use_cache = Some(statement(file, attribute));
+            }
+            if attribute.key.ends_with(".requires_grad") && attribute.node.value == Value::Flag(false) {
+                self.freezes(file, &attribute.key, attribute.span);
             }
         }
         if let Some(asked) = script.asks_for_bf16.first() {
@@ -185,7 +216,28 @@ impl Gatherer<'_> {
                 self.found.draft.bear(statement, Topic::AdapterKind);
                 self.implied(Fact::UsesAdapters, Value::Flag(true), last, (file, span), Rank::Script);
             }
+            // ray.train: a process for each worker.
+            "ScalingConfig" => {
+                if let Some(workers) = keywords.iter().find(|entry| entry.key == "num_workers") {
+                    self.found.draft.say(Fact::Processes, statement(file, workers));
+                }
+            }
+            _ if OTHER_QUANTIZATIONS.contains(&last) => {
+                // Unpacked while they are loaded, they are weights like any other.
+                let unpacks = |entry: &Entry| entry.key == "dequantize" && entry.node.value == Value::Flag(true);
+                if !keywords.iter().any(unpacks) {
+                    let node = Node { value: Value::Text(last.to_owned()), span };
+                    let said = Statement { file, key: last.to_owned(), span, node, rank: Rank::Script, tool: "" };
+                    self.found.draft.bear(said, Topic::OtherQuantization);
+                }
+            }
+            "requires_grad_" if matches!(arguments.first().map(|first| &first.value), Some(Value::Flag(false))) => {
+                self.freezes(file, name, span);
+            }
             "ParallelismConfig" => self.take(file, keywords, &PARALLELISM),
+            "BitsAndBytesConfig" if self.is_unused(file, span, script) => {}
+            "DeepSpeedPlugin" => self.deepspeed_plugin(file, span, keywords),
+            "FullyShardedDataParallelPlugin" => self.fsdp_plugin(file, span, keywords),
             "BitsAndBytesConfig" => {
                 self.found.python.bitsandbytes = true;
                 self.take(file, keywords, &BITSANDBYTES);
@@ -197,7 +249,8 @@ impl Gatherer<'_> {
                 self.implied(Fact::UsesAdapters, Value::Flag(true), last, (file, span), Rank::Script);
             }
             "get_peft_model" => self.implied(Fact::UsesAdapters, Value::Flag(true), last, (file, span), Rank::Script),
-            "prepare_model_for_kbit_training" => {
+            // Its name until peft 0.10.
+            "prepare_model_for_kbit_training" | "prepare_model_for_int8_training" => {
                 self.implied(Fact::Prepared, Value::Flag(true), last, (file, span), Rank::Script);
                 // utils/other.py: `use_gradient_checkpointing=True`.
                 let off = keywords
@@ -213,6 +266,13 @@ impl Gatherer<'_> {
             _ if last.starts_with("apply_liger_kernel_to_") => self.liger(file, span, last, keywords),
             "Accelerator" => self.take(file, keywords, &ACCELERATOR),
             "TrlParser" | "HfArgumentParser" => self.parser(arguments),
+            _ if arguments_of(last).is_some() => self.whole_run(file, span, last, keywords),
+            // llamafactory/train/tuner.py `run_exp(args)`.
+            "run_exp" => {
+                if let Some(settings) = arguments.first().filter(|settings| !settings.entries().is_empty()) {
+                    self.tree_within(file, Kind::LlamaFactory, settings);
+                }
+            }
             "initialize" if owner == "deepspeed" => {
                 if let Some(config) =
                     keywords.iter().find(|entry| matches!(entry.key.as_str(), "config" | "config_params"))
@@ -220,7 +280,7 @@ impl Gatherer<'_> {
                     self.found.draft.say(Fact::Deepspeed, statement(file, config));
                 }
             }
-            "DataLoader" => {
+            "DataLoader" | "NoDuplicatesDataLoader" => {
                 let size = keywords.iter().find(|entry| entry.key == "batch_size");
                 self.found.python.loop_batch =
                     self.found.python.loop_batch.take().or(size.map(|size| statement(file, size)));
@@ -228,9 +288,14 @@ impl Gatherer<'_> {
             // `tokenizer(row["text"], truncation=True, max_length=1024)`: the length of a Trainer that has no key for it.
             _ if last == "tokenizer" || keywords.iter().any(|entry| entry.key == "truncation") => {
                 let length = keywords.iter().find(|entry| entry.key == "max_length" && entry.node.value != Value::Null);
+                let of_answers = keywords.iter().any(|entry| entry.key == "text_target");
                 if let Some(length) = length {
                     let cut = Statement { rank: Rank::Artifact, ..statement(file, length) };
-                    self.found.draft.say(Fact::Length, cut);
+                    if of_answers {
+                        self.found.draft.sets.entry("max_target_length").or_default().push((cut, As::Whole));
+                    } else {
+                        self.found.draft.say(Fact::Length, cut);
+                    }
                 }
             }
             _ => {
@@ -241,7 +306,15 @@ impl Gatherer<'_> {
             }
         }
         if let Some((_, optimizer)) = OPTIMIZERS.iter().find(|(class, _)| *class == last) {
-            self.implied(Fact::Optimizer, Value::Text((*optimizer).to_owned()), last, (file, span), Rank::Artifact);
+            let has = |key: &str, on: bool| {
+                keywords.iter().any(|entry| entry.key == key && entry.node.value == Value::Flag(on))
+            };
+            let name = match *optimizer {
+                "adamw_torch" if has("fused", true) => "adamw_torch_fused",
+                "adamw_torch" if has("foreach", false) => "adamw_torch_forloop",
+                name => name,
+            };
+            self.implied(Fact::Optimizer, Value::Text(name.to_owned()), last, (file, span), Rank::Artifact);
         }
     }
 
@@ -322,6 +395,13 @@ impl Gatherer<'_> {
     ) {
         let skipped = ["Tokenizer", "Processor", "Config", "FeatureExtractor", "GenerationConfig"];
         if skipped.iter().any(|ending| owner.ends_with(ending)) {
+            // What a tokenizer cuts texts to, where its calls say no other length.
+            let length = keywords.iter().find(|entry| entry.key == "model_max_length");
+            if let Some(length) = length.filter(|length| {
+                !self.found.draft.facts.contains_key(&Fact::Length) && length.node.value != Value::Null
+            }) {
+                self.found.draft.say(Fact::Length, Statement { rank: Rank::Artifact, ..statement(file, length) });
+            }
             return;
         }
         if owner.starts_with("Peft") || owner.starts_with("AutoPeft") {
@@ -389,6 +469,6 @@ impl Gatherer<'_> {
     }
 }
 
-fn statement(file: usize, entry: &Entry) -> Statement {
+pub(super) fn statement(file: usize, entry: &Entry) -> Statement {
     Statement { file, key: entry.key.clone(), span: entry.span, node: entry.node.clone(), rank: Rank::Script, tool: "" }
 }

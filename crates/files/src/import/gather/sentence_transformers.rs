@@ -59,6 +59,19 @@ impl Gatherer<'_> {
                 self.found.python.training_arguments = true;
                 self.take(called.file, called.keywords, &SENTENCE_TRANSFORMERS);
             }
+            "fit"
+                if called
+                    .keywords
+                    .iter()
+                    .any(|entry| matches!(entry.key.as_str(), "train_objectives" | "train_dataloader")) =>
+            {
+                self.found.python.fits = true;
+                // sentence_transformer/fit_mixin.py: autocast is to fp16.
+                let amp = called.keywords.iter().find(|entry| entry.key == "use_amp");
+                if let Some(amp) = amp {
+                    self.found.draft.say(Fact::Fp16, said(called, "use_amp", amp.node.clone()));
+                }
+            }
             "SentenceTransformerTrainer" => self.embeds(),
             "SentenceTransformer" => {
                 self.embeds();

@@ -43,7 +43,12 @@ impl Gatherer<'_> {
                 self.found.launched_by = Some(LaunchedBy::NemoAutomodel);
                 let at = (place, node.span);
                 self.implied(Fact::Fsdp, Value::Text("fsdp2".to_owned()), "distributed", at, Rank::Artifact);
-                if node.get("packed_sequence").is_some_and(|packed| !packed.entries().is_empty()) {
+                // nemo_automodel/recipes/llm/train_ft.py: rows of no length are not packed.
+                let packs = |packed: &Node| {
+                    let empty = |key: &str| packed.get(key).is_some_and(|size| size.value == Value::Integer(0));
+                    !packed.entries().is_empty() && !empty("packed_sequence_size") && !empty("pack_size")
+                };
+                if node.get("packed_sequence").is_some_and(packs) {
                     self.implied(Fact::Packing, Value::Flag(true), "packed_sequence", at, Rank::Artifact);
                 }
                 self.settings(place, node, &NEMO_AUTOMODEL, Some(TrainerName::Custom));

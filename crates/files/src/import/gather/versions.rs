@@ -59,7 +59,35 @@ fn stated(line: &str, kind: Kind) -> Vec<(String, String)> {
         let version = version.trim().trim_matches(['"', '\'']).trim_start_matches(['^', '~', '=']);
         found.extend(requirement(&[name.trim(), "==", version].concat(), &["=="]));
     }
+    if found.is_empty()
+        && let Some((_, installed)) = line.split_once("Successfully installed ")
+    {
+        // pip's `trl-0.17.0`: the version begins behind the last dash before a digit.
+        let parted = |word: &str| word.rsplit_once('-').map(|(name, version)| [name, "==", version].concat());
+        found.extend(installed.split_whitespace().filter_map(|word| requirement(&parted(word)?, &["=="])));
+    }
+    if found.is_empty() {
+        found.extend(listed(line));
+    }
     found
+}
+
+/// Lines of what people are asked to add to a report: `- Transformers version: 4.46.1` of `trl env` and its like, and
+/// `transformers    4.46.1` of `pip list`.
+pub(in crate::import) fn listed(line: &str) -> Option<(String, String)> {
+    let line = line.trim().trim_start_matches(['-', '*', ' ']);
+    let mut words = line.split_whitespace();
+    let (name, version) = match (words.next(), words.next(), words.next()) {
+        (Some(name), Some(version), None) if !name.ends_with(':') => (name, version),
+        _ => {
+            let (name, version) = line.split_once(':')?;
+            let name = name.trim().split(" (").next()?;
+            (name.strip_suffix(" version")?, version.split_whitespace().next()?)
+        }
+    };
+    let name = name.trim_matches(['`', '*']).to_ascii_lowercase();
+    let name = if name == "pytorch" { "torch".to_owned() } else { name };
+    requirement(&[name.as_str(), "==", version].concat(), &["=="])
 }
 
 fn requirement(word: &str, signs: &[&str]) -> Option<(String, String)> {
@@ -72,6 +100,8 @@ fn requirement(word: &str, signs: &[&str]) -> Option<(String, String)> {
     }
     // What follows is no part of it: `+cu121`, `.*`, a `\\n` of a text within a program.
     let end = version.find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '.'));
-    let version = end.map_or(version, |end| &version[..end]).trim_end_matches('.');
+    let version = end.map_or(version, |end| &version[..end]);
+    // A state between releases counts as the one that it leads to.
+    let version = version.split(".dev").next().unwrap_or(version).trim_end_matches('.');
     Some((name, version.to_owned()))
 }

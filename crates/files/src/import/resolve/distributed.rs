@@ -6,7 +6,6 @@ use serde_json::Value as Json;
 use super::super::convert;
 use super::super::draft::Statement;
 use super::Resolver;
-use super::identity::before;
 use crate::finding::{Finding, Kind};
 use crate::syntax::Value;
 use crate::trainers::Fact;
@@ -95,6 +94,12 @@ impl Resolver {
                 self.set(field, convert::device(&device), &statement);
             }
         }
+        if let Some((true, statement)) = self.flag(Fact::ScriptOffload) {
+            self.set("offload_optimizer", "cpu", &statement);
+            if self.fields.get("zero_stage").and_then(Json::as_u64) == Some(3) {
+                self.set("offload_param", "cpu", &statement);
+            }
+        }
         true
     }
 
@@ -132,8 +137,7 @@ impl Resolver {
         if words.iter().any(|word| word == "fsdp2") {
             return 2;
         }
-        let software = self.gathered.versions.get("transformers").is_some_and(|version| version.starts_with('4'));
-        let old = software || self.trainer == TrainerName::Transformers && before(self.release, 5, 0);
+        let old = self.is_before_5();
         // transformers training_args.py `_process_fsdp_args`: 2 since 5.0; accelerate utils/dataclasses.py: 1.
         let through_arguments = by_trainer
             && matches!(

@@ -1,6 +1,7 @@
 //! Fields that one key sets, what was not understood, and the plan.
 
-use headroom_core::plan::{LaunchedBy, Plan, Task, field};
+use headroom_core::job::Job;
+use headroom_core::plan::{LaunchedBy, Plan, Problem, ProblemKind, Task, field};
 use serde_json::{Map, Value as Json};
 
 use super::super::convert;
@@ -17,7 +18,10 @@ impl Resolver {
         self.removed_keys();
         self.other_device();
         self.release_taken();
-        let plan = self.plan();
+        let mut plan = self.plan();
+        if self.launched_by.is_some() && self.not_modelled(&plan) {
+            plan = self.plan();
+        }
         let version = self.gathered.versions.get(self.named.name()).cloned();
         let version = version.or_else(|| (self.named == self.trainer).then(|| plan.trainer.version.clone()).flatten());
         let name = self.launched_by.map_or(self.named.name(), LaunchedBy::name);
@@ -152,8 +156,27 @@ impl Resolver {
         }
     }
 
-    fn refused(&mut self, name: &str, value: &Json, why: &headroom_core::plan::ProblemKind) {
-        use headroom_core::plan::ProblemKind;
+    /// Takes out what the trainer that stands for another is not modelled with: the other runs it, and it is told. Whether
+    /// anything was.
+    fn not_modelled(&mut self, plan: &Plan) -> bool {
+        const DECIDING: [&str; 4] = ["model", "task", "method", "optim"];
+        let problems = Job::resolve(plan).err().unwrap_or_default();
+        let mut changed = false;
+        for Problem { field, kind } in problems {
+            let is_own = matches!(kind, ProblemKind::NotModelled { .. }) && !DECIDING.contains(&field.as_str());
+            let Some(told) = self.understood.iter().rfind(|told| told.field == field).filter(|_| is_own).cloned()
+            else {
+                continue;
+            };
+            self.fields.remove(told.field);
+            self.gathered.draft.sets.remove(told.field);
+            self.refused(told.field, &told.value, &kind);
+            changed = true;
+        }
+        changed
+    }
+
+    fn refused(&mut self, name: &str, value: &Json, why: &ProblemKind) {
         let expected = match why {
             ProblemKind::OutOfRange { min, max, .. } => format!("{min} to {max}"),
             ProblemKind::NotOneOf { allowed, .. } => allowed.join(", "),

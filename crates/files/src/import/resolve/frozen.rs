@@ -34,6 +34,11 @@ impl Resolver {
         }
         for (fact, part) in switches {
             let flag = self.flag(fact);
+            // Adapters train where their base stays as it is.
+            if part == LANGUAGE && self.language_rank().is_some() {
+                said.extend(flag.map(|(_, statement)| statement));
+                continue;
+            }
             if flag.as_ref().map_or_else(|| self.freezes_by_default(part), |(freezes, _)| *freezes) {
                 frozen.push(part);
             }

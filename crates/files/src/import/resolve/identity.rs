@@ -1,9 +1,10 @@
 //! Which trainer, in which version, does what with which model.
 
 use headroom_core::model;
-use headroom_core::plan::{LaunchedBy, Release, Task, Trainer, TrainerName};
+use headroom_core::plan::{LaunchedBy, Task, Trainer, TrainerName};
 use serde_json::Value as Json;
 
+use super::super::convert;
 use super::super::draft::Statement;
 use super::super::gather::Evidence;
 use super::Resolver;
@@ -29,7 +30,13 @@ impl Resolver {
     fn stand_in(&mut self) {
         let patched = self.flag(Fact::Unsloth).is_some_and(|(on, _)| on).then_some(LaunchedBy::Unsloth);
         let own = || LaunchedBy::of(self.named).filter(|_| !self.named.models(self.task));
-        self.launched_by = self.gathered.launched_by.or(patched).or_else(own);
+        // LLaMA-Factory hands the run over (hparams/parser.py).
+        let is_megatron = |said: &Statement| {
+            matches!(said.key.as_str(), "use_mca" | "use_megatron_bridge" | "USE_MCA") && is_on(said)
+        };
+        let megatron = self.gathered.draft.bears.iter().any(|(said, _)| is_megatron(said));
+        let megatron = megatron.then_some(LaunchedBy::Megatron);
+        self.launched_by = self.gathered.launched_by.or(megatron).or(patched).or_else(own);
         self.trainer = match self.launched_by {
             // What patches a trainer runs that one's loop.
             Some(LaunchedBy::Unsloth) if self.named.models(self.task) => self.named,
@@ -44,6 +51,7 @@ impl Resolver {
     }
 
     fn version(&mut self) {
+        self.imply_releases();
         let stated = |name: &str| self.gathered.versions.get(name).cloned();
         let version = stated(self.trainer.name());
         for (package, field) in [
@@ -157,7 +165,7 @@ impl Resolver {
             }
         }
         self.ends_of_paths();
-        let stated = self.text(Fact::Model).or_else(|| self.text(Fact::BaseModel));
+        let stated = self.text(Fact::Model).or_else(|| self.text(Fact::BaseModel).map(of_type));
         if let Some((name, config)) = self.gathered.model_config.clone() {
             self.fields.insert("model.config", config);
             let name = stated.as_ref().map_or(name, |(name, _)| name.clone());
@@ -224,6 +232,17 @@ fn of_loss(component: &str) -> Option<Task> {
         .map(|(_, task)| task)
 }
 
+/// `qwen1half-7b-chat` and `qwen2_5-7b-instruct` of ms-swift's version 2 as the model's own name.
+fn of_type((name, statement): (String, Statement)) -> (String, Statement) {
+    let is_type = statement.tool == "ms-swift" && statement.key == "model_type";
+    (if is_type { name.replace("1half", "1.5").replace('_', ".") } else { name }, statement)
+}
+
+/// Whether a switch is on, as one of an environment or of a file.
+fn is_on(statement: &Statement) -> bool {
+    convert::flag(&statement.node) == Some(true)
+}
+
 /// The same statement with another value.
 fn named(statement: &Statement, value: Value) -> Statement {
     Statement { node: Node { value, span: statement.node.span }, ..statement.clone() }
@@ -236,7 +255,7 @@ fn catalogue_id(name: &str) -> Option<&'static str> {
     // Repositories of quantised copies.
     let plain = |text: &str| {
         let mut text = text.to_owned();
-        for ending in ["-unsloth-bnb-4bit", "-bnb-4bit", "-bnb-8bit", "-unsloth", "-4bit", "-hf"] {
+        for ending in ["-unsloth-bnb-4bit", "-bnb-4bit", "-bnb-8bit", "-unsloth", "-4bit", "-hf", "-mcore"] {
             if let Some(before) = text.strip_suffix(ending) {
                 text = before.to_owned();
             }
@@ -277,9 +296,4 @@ fn approximated(word: &str) -> Option<&'static str> {
         "generative_reranker" => Some("sft"),
         _ => None,
     }
-}
-
-/// Whether the release is before `major.minor`.
-pub(super) const fn before(release: Release, major: u32, minor: u32) -> bool {
-    release.is_before(major, minor)
 }

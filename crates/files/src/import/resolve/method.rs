@@ -4,7 +4,7 @@ use headroom_core::plan::{LaunchedBy, TrainerName};
 use serde_json::Value as Json;
 
 use super::super::convert;
-use super::super::draft::{Statement, strongest};
+use super::super::draft::{Rank, Statement, strongest};
 use super::Resolver;
 use crate::finding::Kind;
 use crate::trainers::{Fact, Topic};
@@ -62,6 +62,9 @@ impl Resolver {
         if adapters.is_some() {
             self.targets();
             self.adapter_defaults();
+        } else if let Some(statement) = self.gathered.python.freezes.clone() {
+            // Beside adapters the base stays as it is in any case.
+            self.cannot_say(&statement, Topic::PartlyTrained);
         }
     }
 
@@ -89,6 +92,14 @@ impl Resolver {
                 }
             };
         }
+        if let Some((rank, statement)) = self.language_rank() {
+            // internvl/model/internvl_chat/modeling_internvl_chat.py `wrap_llm_lora`.
+            self.set("lora.r", rank, &statement);
+            self.default("lora.lora_alpha", rank.saturating_mul(2));
+            self.default("lora.lora_dropout", 0.05);
+            self.default("lora.target_modules", "all-linear");
+            return Some(Some(statement));
+        }
         if let Some((_, statement)) = self.text(Fact::PeftClass) {
             return Some(Some(statement));
         }
@@ -102,8 +113,20 @@ impl Resolver {
         let bits = self.gathered.draft.fact(Fact::Bits).and_then(|bits| convert::whole(&bits.node));
         let by_bits = matches!(bits, Some(4 | 8)) && self.says_itself("lora.r");
         // fastchat/train/train_lora.py has a rank and no switch.
-        let by_script = self.named == TrainerName::Transformers && self.says_itself("lora.r");
+        let rank = self.gathered.draft.sets.get("lora.r");
+        // TRL's own rank stands beside its `use_peft`; any other is one of a script that always adapts.
+        let is_own = |rank: &Statement| rank.key == "lora_r" || rank.rank != Rank::Arguments;
+        let by_script = match self.named {
+            TrainerName::Transformers => rank.is_some(),
+            TrainerName::Trl => rank.is_some_and(|ranks| ranks.iter().any(|(rank, _)| !is_own(rank))),
+            _ => false,
+        };
         (by_default || by_rank || by_bits || by_script).then_some(None)
+    }
+
+    /// Rank of the adapters that a script puts into the text's part, where it puts any.
+    pub(super) fn language_rank(&mut self) -> Option<(u64, Statement)> {
+        self.whole(Fact::LanguageRank).filter(|(rank, _)| *rank > 0)
     }
 
     /// verl and OpenRLHF train adapters where `lora_rank` is above 0.
@@ -124,7 +147,8 @@ impl Resolver {
             if matches!(bits, 4 | 8) {
                 return Some(Quantized { bits, statement });
             }
-            if bits != 0 {
+            // As many as the weights have by themselves.
+            if !matches!(bits, 0 | 16 | 32) {
                 self.cannot_say(&statement, Topic::OtherQuantization);
             }
             return None;

@@ -43,6 +43,7 @@ pub(super) fn resolve(gathered: Gathered) -> Import {
         runs: Trainer { name: TrainerName::Custom, version: None },
         launched_by: None,
         release: Release::default(),
+        implied: Vec::new(),
         task: Task::Sft,
         ignored: 0,
     };
@@ -59,6 +60,15 @@ pub(super) fn resolve(gathered: Gathered) -> Import {
     resolver.batch_of_all();
     resolver.rollout();
     resolver.finish()
+}
+
+/// The last release of a tool that took a key.
+struct Implied {
+    tool: &'static str,
+    statement: Statement,
+    release: Release,
+    /// The key's name since, if it has one.
+    now: &'static str,
 }
 
 struct Resolver {
@@ -79,6 +89,8 @@ struct Resolver {
     /// What launches the run where `trainer` only stands for it.
     launched_by: Option<LaunchedBy>,
     release: Release,
+    /// Releases that no file states and that the keys of a file belong to.
+    implied: Vec<Implied>,
     task: Task,
     ignored: usize,
 }

@@ -6,7 +6,6 @@ use serde_json::Value as Json;
 use super::super::convert;
 use super::super::draft::Statement;
 use super::Resolver;
-use super::identity::before;
 use crate::trainers::{Fact, Topic};
 
 impl Resolver {
@@ -16,6 +15,16 @@ impl Resolver {
         }
         self.autocast();
         self.weights();
+        if self.named == TrainerName::LlamaFactory && self.fields.get("quantization.bits") == Some(&Json::from(4)) {
+            // model/model_utils/quantization.py stores them in the dtype that is computed in.
+            let dtype = match self.text_of("mixed_precision") {
+                Some("fp16") => "float16",
+                Some("bf16") => "bfloat16",
+                _ => self.text_of("torch_dtype").unwrap_or("bfloat16"),
+            }
+            .to_owned();
+            self.default("quantization.bnb_4bit_quant_storage", dtype);
+        }
         if let Some((true, statement)) = self.flag(Fact::Fp8) {
             self.cannot_say(&statement, Topic::Fp8);
         }
@@ -164,6 +173,15 @@ impl Resolver {
         if self.is_set("torch_dtype") {
             return;
         }
+        // peft examples/sft/utils.py: the weights beside quantised ones load in the dtype that these are stored in.
+        let stored = self.gathered.draft.sets.get("quantization.bnb_4bit_quant_storage");
+        let stored = stored.and_then(|stored| stored.last()).map(|(said, _)| said.clone());
+        if let Some(said) = stored.filter(|said| said.key == "bnb_4bit_quant_storage_dtype")
+            && let Some(dtype) = convert::text(&said.node).and_then(|text| convert::dtype(&text))
+            && matches!(dtype, "bfloat16" | "float16" | "float32")
+        {
+            return self.set("torch_dtype", dtype, &said);
+        }
         match self.named {
             TrainerName::Axolotl => {
                 // utils/config/__init__.py `resolve_dtype`: the weights are loaded in what is trained in.
@@ -183,8 +201,7 @@ impl Resolver {
                 self.default("torch_dtype", "float32");
             }
             _ if self.gathered.python.loads_model => {
-                let old = self.gathered.versions.get("transformers").is_some_and(|version| version.starts_with('4'));
-                let old = old || self.trainer == TrainerName::Transformers && before(self.release, 5, 0);
+                let old = self.is_before_5();
                 // modeling_utils.py `from_pretrained`: the checkpoint's own since 5.0.
                 self.default("torch_dtype", if old { "float32" } else { "bfloat16" });
             }

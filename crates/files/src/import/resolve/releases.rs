@@ -3,15 +3,97 @@
 
 use headroom_core::plan::{Release, Trainer, TrainerName, changed_before};
 
-use super::super::draft::renaming;
-use super::Resolver;
+use super::super::draft::{Statement, renaming};
+use super::{Implied, Resolver};
 use crate::finding::{Finding, Kind};
-use crate::trainers::REMOVED;
+use crate::trainers::{REMOVED, Removed};
 
 /// Most changes between releases that are told.
 const MOST_CHANGES: usize = 4;
 
+/// The first release of TRL that needs a newer transformers than the last that took `evaluation_strategy` (setup.cfg:
+/// `transformers>=4.51.0` of 0.19), and the last one before it.
+const TRL_BEFORE_4_51: Release = Release::new(0, 18, 0);
+
 impl Resolver {
+    /// Where no file states a release, keys that newer ones have no more say that it is an older one: the last that took all of
+    /// them. It counts like one that is stated.
+    pub(super) fn imply_releases(&mut self) {
+        if self.launched_by.is_some() || !matches!(self.trainer, TrainerName::Trl | TrainerName::Transformers) {
+            return;
+        }
+        let transformers = self.implied("transformers", TrainerName::Transformers);
+        if self.trainer == TrainerName::Transformers {
+            self.implied.extend(transformers);
+        } else if !self.gathered.versions.contains_key("trl") {
+            // Of transformers beside TRL only what changes a default counts: dtypes and sharding of releases before 5.0.
+            let transformers = transformers.filter(|implied| implied.release.is_before(5, 0));
+            let own = self.implied("trl", TrainerName::Trl);
+            let by_library =
+                transformers.as_ref().filter(|implied| implied.release.is_before(4, 51)).map(|implied| Implied {
+                    tool: "trl",
+                    statement: implied.statement.clone(),
+                    release: TRL_BEFORE_4_51,
+                    now: implied.now,
+                });
+            let oldest = own.into_iter().chain(by_library).min_by_key(|implied| implied.release);
+            self.implied.extend(oldest.into_iter().chain(transformers));
+        }
+        for Implied { tool, release, .. } in &self.implied {
+            self.gathered.versions.insert((*tool).to_owned(), release.to_string());
+        }
+    }
+
+    /// The last release of `tool` that took every key of the files, where the newest does not and none is stated.
+    fn implied(&self, tool: &'static str, trainer: TrainerName) -> Option<Implied> {
+        if self.gathered.versions.contains_key(tool) {
+            return None;
+        }
+        let newest = Trainer::newest(trainer).stated();
+        let removed = self.gathered.draft.of_classes.iter().flat_map(|statement| {
+            let of_tool = move |removed: &&Removed| {
+                let package = if removed.tool.starts_with("trl") { "trl" } else { removed.tool };
+                // TRL's classes take what `TrainingArguments` takes.
+                let takes = removed.tool == statement.tool || removed.tool == "transformers";
+                package == tool && takes && (removed.tasks.is_empty() || removed.tasks.contains(&self.task))
+            };
+            REMOVED
+                .iter()
+                .filter(of_tool)
+                .filter_map(move |removed| Some((statement, removed, removed.now(&statement.key)?)))
+        });
+        let gone = removed.filter(|(_, removed, _)| removed.is_gone(newest));
+        let (statement, removed, now) = gone.min_by_key(|(_, removed, _)| removed.last)?;
+        Some(Implied { tool, statement: statement.clone(), release: removed.last, now })
+    }
+
+    /// Whether transformers is a release before 5.0, by itself or by the trainer that is of its time.
+    pub(super) fn is_before_5(&self) -> bool {
+        let stated = self.gathered.versions.get("transformers").map(|version| version.starts_with('4'));
+        stated.unwrap_or(match self.trainer {
+            TrainerName::Transformers => self.release.is_before(5, 0),
+            TrainerName::Trl => self.release.is_before(1, 0),
+            _ => false,
+        })
+    }
+
+    /// Tells which releases the files' own keys imply.
+    fn releases_implied(&mut self) {
+        for Implied { tool, statement, release, now } in std::mem::take(&mut self.implied) {
+            let last = [release.major().to_string(), release.minor().to_string()].join(".");
+            let kind = Kind::ReleaseImplied { tool, key: statement.key.clone(), last, now };
+            let fix = self.former(&statement).and_then(|former| former.fix).or_else(|| renaming(&statement, now));
+            self.findings.push(Finding { fix, ..Finding::at(kind, statement.file, statement.span) });
+        }
+    }
+
+    /// Takes away what was told of a key's former name: it is told once.
+    fn former(&mut self, statement: &Statement) -> Option<Finding> {
+        let here = |found: &Finding| (found.file, found.span) == (Some(statement.file), statement.span);
+        let told = &mut self.gathered.draft.findings;
+        told.iter().position(here).map(|at| told.remove(at))
+    }
+
     /// A key that the release in force has no more stops the run.
     pub(super) fn removed_keys(&mut self) {
         if self.launched_by.is_some() {
@@ -37,11 +119,7 @@ impl Resolver {
                     last,
                     now,
                 };
-                // The former name is told once, with what corrects it.
-                let here = |found: &Finding| (found.file, found.span) == (Some(statement.file), statement.span);
-                let told = &mut self.gathered.draft.findings;
-                let former = told.iter().position(here).map(|at| told.remove(at));
-                let fix = former.and_then(|former| former.fix).or_else(|| renaming(&statement, now));
+                let fix = self.former(&statement).and_then(|former| former.fix).or_else(|| renaming(&statement, now));
                 self.findings.push(Finding { fix, ..Finding::at(kind, statement.file, statement.span) });
             }
         }
@@ -69,6 +147,7 @@ impl Resolver {
 
     /// Tells which release was taken, whose step stands for it, and what an older one would change.
     pub(super) fn release_taken(&mut self) {
+        self.releases_implied();
         let Trainer { name, version } = &self.runs;
         let (name, version) = (*name, version.clone().unwrap_or_default());
         if self.launched_by.is_some() || name.measured().is_empty() || self.gathered.trainer.is_none() {

@@ -3,6 +3,7 @@
 use headroom_core::plan::{LaunchedBy, Task, TrainerName};
 use serde_json::{Value as Json, json};
 
+use super::super::convert;
 use super::Resolver;
 use crate::syntax::Value;
 use crate::trainers::{Fact, Topic};
@@ -31,9 +32,36 @@ impl Resolver {
                 }
             }
         }
+        if self.launched_by == Some(LaunchedBy::Unsloth) && self.is_reinforcement() {
+            self.unsloth_groups();
+        }
         self.reference();
         self.companions();
         self.prompts();
+    }
+
+    /// Unsloth's engine reads the policy's own weights (unsloth_zoo vllm_utils.py), and a batch that is no whole number of groups
+    /// becomes one group (unsloth models/rl.py).
+    fn unsloth_groups(&mut self) {
+        const BATCH: &str = "per_device_train_batch_size";
+        if self.text_of("rollout.engine") == Some("vllm") && !self.says_itself("rollout.vllm_mode") {
+            self.default("rollout.vllm_mode", "colocate");
+        }
+        let of = |resolver: &Self, field: &str| {
+            let stated = resolver.gathered.draft.sets.get(field).and_then(|stated| stated.last());
+            stated.and_then(|(said, _)| convert::whole(&said.node))
+        };
+        let Some(group) = of(self, "rollout.num_generations") else { return };
+        let [one, steps] = [BATCH, "gradient_accumulation_steps"].map(|field| of(self, field).unwrap_or(1));
+        let gpus = self.fields.get("num_gpus").and_then(Json::as_u64).unwrap_or(1);
+        let all = one.saturating_mul(steps).saturating_mul(gpus);
+        if group > 0 && !all.is_multiple_of(group) {
+            let stated = self.gathered.draft.sets.remove(BATCH).and_then(|stated| stated.into_iter().next_back());
+            match stated {
+                Some((said, _)) => self.set(BATCH, group, &said),
+                None => self.default(BATCH, group),
+            }
+        }
     }
 
     /// openrlhf/cli/train_ppo_ray.py: every model is a process of its own, on GPUs of its own unless it is told to share them, and

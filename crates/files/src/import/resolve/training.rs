@@ -43,6 +43,7 @@ impl Resolver {
         self.default("torch_dtype", "float32");
         self.default("padded_batch", true);
         if self.task != Task::Embedding {
+            self.flag_reranker(passages);
             return;
         }
         match passages {
@@ -61,10 +62,41 @@ impl Resolver {
         }
     }
 
+    /// Each query stands before each of its passages in a row of its own (abc/finetune/reranker/AbsDataset.py
+    /// `create_one_example`, `AbsRerankerCollator`).
+    fn flag_reranker(&mut self, passages: Option<(u64, Statement)>) {
+        const BATCH: &str = "per_device_train_batch_size";
+        let query = self.gathered.draft.bears.iter().position(|(said, _)| said.key == "query_max_len");
+        let query = query.map(|at| self.gathered.draft.bears.remove(at).0);
+        let of_query = query.as_ref().and_then(|said| convert::whole(&said.node)).unwrap_or(32);
+        let passage = self.whole(Fact::Length);
+        let length = passage.as_ref().map_or(128, |(length, _)| *length).saturating_add(of_query);
+        for said in query.into_iter().chain(passage.map(|(_, said)| said)) {
+            self.set("max_length", length, &said);
+        }
+        self.default("max_length", length);
+        self.gathered.draft.facts.remove(&Fact::Length);
+        let group = passages.as_ref().map_or(8, |(group, _)| *group);
+        let stated = self.gathered.draft.sets.remove(BATCH).and_then(|stated| stated.into_iter().next_back());
+        let queries = stated.as_ref().and_then(|(said, _)| convert::whole(&said.node)).unwrap_or(8);
+        for said in stated.map(|(said, _)| said).into_iter().chain(passages.map(|(_, said)| said)) {
+            self.set(BATCH, queries.saturating_mul(group), &said);
+        }
+        self.default(BATCH, queries.saturating_mul(group));
+    }
+
     fn length(&mut self) {
-        if let Some((length, statement)) = self.whole(Fact::Length) {
-            self.set("max_length", length, &statement);
+        if self.launched_by == Some(LaunchedBy::FlagEmbedding) && self.is_set("max_length") {
             return;
+        }
+        match self.whole(Fact::Length) {
+            // NeMo Automodel's rows that are not packed.
+            Some((0, statement)) if statement.tool == "nemo_automodel" => self.ignored += 1,
+            Some((length, statement)) => {
+                self.set("max_length", length, &statement);
+                return;
+            }
+            None => {}
         }
         if self.length_in_two() {
             return;
@@ -144,9 +176,22 @@ impl Resolver {
         if let Some((true, statement)) = self.flag(Fact::FsdpCheckpointing) {
             self.set("gradient_checkpointing", true, &statement);
         }
+        if self.launched_by == Some(LaunchedBy::Megatron) {
+            self.recomputes();
+        }
         if matches!(self.named, TrainerName::Verl) {
             // verl/trainer/config/ppo_trainer.yaml `enable_gradient_checkpointing`: True.
             self.default("gradient_checkpointing", true);
+        }
+    }
+
+    /// Megatron recomputes whole layers where it is told to; by default attention's scores alone, which no fused kernel keeps
+    /// (megatron/core/transformer/transformer_config.py `recompute_granularity`).
+    fn recomputes(&mut self) {
+        let said = self.gathered.draft.bears.iter().find(|(said, _)| said.key == "recompute_granularity");
+        match said.map(|(said, _)| said.clone()) {
+            Some(said) if said.node.text() == Some("full") => self.set("gradient_checkpointing", true, &said),
+            _ => self.default("gradient_checkpointing", false),
         }
     }
 
@@ -187,6 +232,7 @@ impl Resolver {
     }
 
     fn loss(&mut self) {
+        self.loss_class();
         let Some(statement) = self.take(Fact::Loss) else { return };
         let names = convert::names(&statement.node);
         // RLOO takes GRPO's.
@@ -199,6 +245,20 @@ impl Resolver {
             (_, Task::Dpo | Task::Kto | Task::Orpo | Task::Cpo | Task::Reward) => self.ignored += 1,
             _ => self.cannot_say(&statement, Topic::Loss),
         }
+    }
+
+    /// NeMo Automodel's losses by class (components/loss): one over whole logits, one that never has them.
+    fn loss_class(&mut self) {
+        let at = self.gathered.draft.bears.iter().position(|(said, _)| said.key == "loss_fn._target_");
+        let Some(at) = at else { return };
+        let said = self.gathered.draft.bears[at].0.clone();
+        let class = said.node.text().and_then(|path| path.rsplit('.').next()).unwrap_or("");
+        match class {
+            "MaskedCrossEntropy" => self.set("loss_implementation", "full_logits", &said),
+            "FusedLinearCrossEntropy" => self.set("loss_implementation", "cut_cross_entropy", &said),
+            _ => return,
+        }
+        self.gathered.draft.bears.remove(at);
     }
 
     fn liger(&mut self) {
@@ -270,7 +330,7 @@ impl Resolver {
             self.alone(taken, "gradient_accumulation_steps", steps, &statement);
         }
         if let Some(statement) = self.gathered.python.loop_batch.clone()
-            && self.named == TrainerName::Custom
+            && (self.named == TrainerName::Custom || self.gathered.python.fits)
             && !self.is_set("per_device_train_batch_size")
         {
             match convert::whole(&statement.node) {

@@ -128,6 +128,12 @@ impl Resolver {
             }
             (None, None) => self.fields.get(field).and_then(Json::as_u64),
         };
+        let passes = self.whole(Fact::LogprobBatchOfAll);
+        if let Some((all, statement)) =
+            passes.filter(|_| self.is_reinforcement() && !self.says_itself("logprob_batch_size"))
+        {
+            self.set("logprob_batch_size", (all / different).max(1), &statement);
+        }
         let (update, default, group) = if self.is_reinforcement() {
             let stated = self.gathered.draft.sets.get("rollout.num_generations");
             let group = stated.and_then(|stated| strongest(stated.iter().map(|(statement, _)| statement)));

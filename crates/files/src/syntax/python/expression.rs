@@ -10,7 +10,7 @@ use super::Script;
 use super::lexer::{Kind, Token};
 
 /// Questions whose answer is taken as yes: whether the GPU has bf16.
-const ASKS_FOR_BF16: [&str; 4] =
+pub(super) const ASKS_FOR_BF16: [&str; 4] =
     ["is_bf16_supported", "is_bfloat16_supported", "is_torch_bf16_gpu_available", "is_torch_bf16_available"];
 
 /// Reads expressions from words.
@@ -29,6 +29,8 @@ pub(super) struct Reader<'s, 't> {
     pub(super) given: &'s BTreeMap<String, Value>,
     /// Names that a function's parameters hide, with what they stood for.
     pub(super) hidden: Vec<(String, Option<Named>)>,
+    /// Columns of the branches that are taken, the innermost last, and whether what stands there now is the other one.
+    pub(super) taken: Vec<(usize, bool)>,
     pub(super) script: Script,
 }
 
@@ -83,7 +85,13 @@ impl Reader<'_, '_> {
     /// `a if b else c`.
     fn choice(&mut self, node: Node, start: usize, depth: usize) -> Result<Node, Fault> {
         self.at += 1;
-        let condition = self.sum(depth + 1)?;
+        let first = self.at;
+        let mut condition = self.sum(depth + 1)?;
+        if let Some(length) = self.asks_for_ampere(first) {
+            self.script.asks_for_bf16.push(condition.span);
+            self.at = first + length;
+            condition.value = Value::Flag(true);
+        }
         if self.word(0) != "else" {
             self.abandon(node);
             self.skip(depth)?;

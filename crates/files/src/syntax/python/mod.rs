@@ -3,6 +3,7 @@
 //! A name that was assigned a literal earlier in the same file stands for that literal. What would have to be run stays an
 //! [`Value::Expression`]. Where a name is assigned different values in branches, nothing says which holds: an expression too.
 
+mod branches;
 mod containers;
 mod expression;
 mod lexer;

@@ -13,7 +13,8 @@ use super::lexer::{Kind, Token};
 pub(super) fn read(source: &Source<'_>, tokens: &[Token], given: &BTreeMap<String, Value>) -> Result<Script, Fault> {
     let (names, script) = (BTreeMap::new(), Script::default());
     let (options, hidden) = (BTreeMap::new(), Vec::new());
-    let mut reader = Reader { source, tokens, at: 0, budget: Budget::default(), names, options, given, hidden, script };
+    let budget = Budget::default();
+    let mut reader = Reader { source, tokens, at: 0, budget, names, options, given, hidden, taken: Vec::new(), script };
     while reader.token(0).is_some() {
         reader.statement()?;
     }
@@ -23,7 +24,13 @@ pub(super) fn read(source: &Source<'_>, tokens: &[Token], given: &BTreeMap<Strin
 impl Reader<'_, '_> {
     fn statement(&mut self) -> Result<(), Fault> {
         self.leave_function();
+        if self.is_other_branch() {
+            self.skip_statement();
+            self.at += 1;
+            return Ok(());
+        }
         match self.word(0) {
+            "if" => self.branch(),
             "import" | "from" | "class" | "global" | "nonlocal" | "del" => self.skip_statement(),
             "def" => self.parameters()?,
             "for" => self.loop_names(),
@@ -32,7 +39,7 @@ impl Reader<'_, '_> {
         self.rest()
     }
 
-    fn skip_statement(&mut self) {
+    pub(super) fn skip_statement(&mut self) {
         while self.token(0).is_some_and(|token| token.kind != Kind::End) {
             self.at += 1;
         }

@@ -159,9 +159,10 @@ impl<'t> Reader<'t> {
         output: Option<String>,
         document: Option<String>,
     ) -> Result<(), Fault> {
-        const NOISE: [&str; 20] = [
-            "!", "$", "%%bash", "then", "do", "else", "time", "nohup", "sudo", "exec", "env", "command", "stdbuf",
-            "eval", "srun", "uv", "poetry", "run", ">", "{",
+        // `set -x` prints commands behind pluses.
+        const NOISE: [&str; 22] = [
+            "!", "$", "+", "++", "%%bash", "then", "do", "else", "time", "nohup", "sudo", "exec", "env", "command",
+            "stdbuf", "eval", "srun", "uv", "poetry", "run", ">", "{",
         ];
         while let Some(first) = words.first() {
             let bare = first.text.trim_start_matches('!');
@@ -175,17 +176,15 @@ impl<'t> Reader<'t> {
             self.commands.extend(commands?);
             return Ok(());
         }
-        if let Some(entry) = wrapped::powershell(&words) {
-            self.set(entry, true);
+        if let Some((entry, value)) = wrapped::powershell(&words) {
+            self.set(entry, value, true);
             return Ok(());
         }
         let mut environment = environment;
         wrapped::unwrap(&mut words, &mut environment);
         let Some(first) = words.first_mut() else {
             // `A=1` alone sets A for what follows in the script.
-            for entry in environment {
-                self.set(entry, false);
-            }
+            environment.into_iter().for_each(|entry| self.export(entry, false));
             return Ok(());
         };
         if let Some(bare) = first.text.strip_prefix('!') {
@@ -193,21 +192,23 @@ impl<'t> Reader<'t> {
         }
         if first.text == "export" || first.text == "%env" || first.text == "declare" || first.text == "set" {
             let is_shell = first.text == "export" || first.text == "%env";
-            let pairs: Vec<Entry> = words.iter().skip(1).filter_map(assignment).collect();
-            pairs.into_iter().for_each(|entry| self.set(entry, is_shell));
+            let pairs: Vec<(Entry, Word)> = words.iter().skip(1).filter_map(assigned).collect();
+            pairs.into_iter().for_each(|(entry, value)| self.set(entry, value, is_shell));
             return Ok(());
         }
         // `env A=1 command`: assignments may follow what was passed over.
-        let mut pairs = 0;
-        while let Some(entry) = words.get(pairs).and_then(assignment) {
-            environment.push(entry);
-            pairs += 1;
-        }
-        words.drain(..pairs);
+        let count = words.iter().take_while(|word| assigned(word).is_some()).count();
+        let pairs: Vec<Word> = words.drain(..count).collect();
         if words.is_empty() {
-            environment.into_iter().for_each(|entry| self.set(entry, true));
+            for word in pairs {
+                if let Some((entry, value)) = assigned(&word) {
+                    self.set(entry, value, true);
+                }
+            }
+            environment.into_iter().for_each(|entry| self.export(entry, true));
             return Ok(());
         }
+        environment.extend(pairs.iter().filter_map(assignment));
         let mut all = self.exported.clone();
         all.extend(environment);
         let span = self.source.span(start, self.at);
@@ -215,13 +216,13 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    fn set(&mut self, entry: Entry, exported: bool) {
-        let (text, known) = match &entry.node.value {
-            Value::Text(text) => (text.clone(), true),
-            Value::Expression(text) => (words::shortened(text), false),
-            _ => return,
-        };
-        self.variables.insert(entry.key.clone(), vec![Word { text, span: entry.node.span, known }]);
+    /// Sets a variable to `value`, whose blanks part words where it is expanded, whether all of them are known or not.
+    fn set(&mut self, entry: Entry, value: Word, exported: bool) {
+        self.variables.insert(entry.key.clone(), vec![value]);
+        self.export(entry, exported);
+    }
+
+    fn export(&mut self, entry: Entry, exported: bool) {
         if exported || entry.key.chars().all(|letter| letter.is_ascii_uppercase() || letter == '_') {
             self.exported.push(entry);
         }
@@ -361,11 +362,16 @@ impl<'t> Reader<'t> {
 }
 
 fn assignment(word: &Word) -> Option<Entry> {
+    assigned(word).map(|(entry, _)| entry)
+}
+
+/// `NAME=value` of a word: as an entry, and the value as the word that it is.
+fn assigned(word: &Word) -> Option<(Entry, Word)> {
     let (name, value) = word.text.split_once('=')?;
     let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let starts = !name.starts_with(|first: char| first.is_ascii_digit());
     let value = Word { text: value.to_owned(), ..word.clone() };
-    (is_name && starts).then(|| Entry { key: name.to_owned(), span: word.span, node: value.node() })
+    (is_name && starts).then(|| (Entry { key: name.to_owned(), span: word.span, node: value.node() }, value))
 }
 
 /// An unknown word as a person would write it.

@@ -117,8 +117,8 @@ fn starts(word: &Word) -> bool {
     STARTED.contains(&base(&word.text))
 }
 
-/// `$env:NAME = "value"` of PowerShell.
-pub(super) fn powershell(words: &[Word]) -> Option<Entry> {
+/// `$env:NAME = "value"` of PowerShell: as an entry, and the value as the word that it is.
+pub(super) fn powershell(words: &[Word]) -> Option<(Entry, Word)> {
     let first = words.first()?;
     let head = first.text.get(..5).filter(|head| head.eq_ignore_ascii_case("$env:"))?;
     let rest = first.text.get(head.len()..)?;
@@ -128,5 +128,5 @@ pub(super) fn powershell(words: &[Word]) -> Option<Entry> {
         None if words.get(1)?.text == "=" => (rest, words.get(2)?.clone()),
         None => return None,
     };
-    Some(Entry { key: name.to_owned(), span: first.span, node: value.node() })
+    Some((Entry { key: name.to_owned(), span: first.span, node: value.node() }, value))
 }

@@ -11,7 +11,7 @@ const TRL: &str =
     "v=1&trainer=trl&trainer_version=1.16.0&mixed_precision=bf16&torch_dtype=float32&gradient_checkpointing=true";
 
 /// Plans that between them show every field.
-pub(super) const PLANS: [&str; 11] = [
+pub(super) const PLANS: [&str; 12] = [
     "",
     TRL,
     "v=1&num_gpus=4&method=qlora&trainer=trl&trainer_version=1.16.0&mixed_precision=bf16&packing=true",
@@ -23,6 +23,7 @@ pub(super) const PLANS: [&str; 11] = [
     "v=1&task=ppo&reward_models=judge,reward",
     "v=1&task=grpo&num_gpus=2&engine=vllm&beta=0.04&reward_models=reward",
     "v=1&images=1&freeze=vision_tower",
+    "v=1&eval_strategy=epoch",
 ];
 
 #[test]

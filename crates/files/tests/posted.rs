@@ -1,0 +1,422 @@
+//! Files as people post them: each restated in its fewest lines, with what a person who knows the tool would enter.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use headroom_core::job::Job;
+use headroom_core::plan::field;
+use headroom_files::import::{File, Import, import};
+use serde_json::{Value, json};
+
+fn read(files: &[(&str, &str)]) -> Import {
+    let files: Vec<File> =
+        files.iter().map(|(name, text)| File { name: (*name).to_owned(), text: (*text).to_owned() }).collect();
+    import(&files)
+}
+
+/// The import of `files`, whose plan has these fields; what is missing is asked for, and else the plan can be estimated.
+fn says(files: &[(&str, &str)], fields: Value, missing: &[&str]) -> Import {
+    let imported = read(files);
+    let name = files[0].0;
+    for (key, expected) in fields.as_object().unwrap() {
+        let found = field(key).unwrap_or_else(|| panic!("no field {key}")).value(&imported.plan);
+        let is_same = match (found.as_f64(), expected.as_f64()) {
+            (Some(found), Some(expected)) => (found - expected).abs() < 1e-9,
+            _ => &found == expected,
+        };
+        assert!(is_same, "{name}: {key} is {found}, not {expected}: {:?}", imported.findings);
+    }
+    assert_eq!(imported.missing, missing, "{name}");
+    if missing.is_empty() {
+        assert!(Job::resolve(&imported.plan).is_ok(), "{name}: {:?}", imported.findings);
+    }
+    imported
+}
+
+fn unknown(imported: &Import) -> Vec<&str> {
+    imported.unknown.iter().map(|unknown| unknown.key.as_str()).collect()
+}
+
+fn kinds(imported: &Import) -> Vec<&'static str> {
+    imported.findings.iter().map(|finding| finding.kind.id()).collect()
+}
+
+#[test]
+fn a_command_in_a_variable_is_read_though_some_of_it_is_unknown() {
+    let job = "#!/bin/bash\n#SBATCH --nodes=3\nGPUS=8\nhost=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\n\
+        export LAUNCHER=\"accelerate launch --config_file f.yaml --num_processes $((SLURM_NNODES * GPUS)) \\\n --num_machines $SLURM_NNODES \\\n \
+        --machine_rank \\$SLURM_PROCID --main_process_ip $host\"\nexport RUN=\"train_sft.py --config r.yaml\"\nsrun bash -c \"$LAUNCHER $RUN\"\n";
+    let accelerate = "distributed_type: FSDP\nfsdp_config:\n  fsdp_version: 2\nnum_machines: 1\nnum_processes: 8\n";
+    let recipe =
+        "model_name_or_path: Qwen/Qwen2.5-0.5B\ndataset_name: d\nmax_length: 8192\npacking: true\noutput_dir: o\n";
+    let fields = json!({"num_gpus": 24, "num_nodes": 3, "distributed.framework": "fsdp2", "max_length": 8192, "packing": true,
+        "trainer.name": "trl"});
+    says(&[("job.slurm", job), ("f.yaml", accelerate), ("r.yaml", recipe)], fields, &[]);
+}
+
+#[test]
+fn options_of_a_configuration_behind_it_are_no_files() {
+    let tune = "tune run --nproc_per_node 4 full_finetune_distributed --config q.yaml batch_size=3 epochs=1\n";
+    let yaml = "model:\n  _component_: torchtune.models.qwen2_5.qwen2_5_7b_instruct\ntokenizer:\n  _component_: torchtune.models.qwen2_5.qwen2_5_tokenizer\n\
+        \x20 max_seq_len: 4096\noptimizer:\n  _component_: torch.optim.AdamW\n  fused: true\nbatch_size: 2\ndtype: bf16\ncompile: true\n\
+        enable_activation_checkpointing: true\nlog_peak_memory_stats: true\nprofiler:\n  enabled: false\n";
+    let fields = json!({"num_gpus": 4, "distributed.framework": "fsdp2", "per_device_train_batch_size": 3, "max_length": 4096,
+        "launched_by": "torchtune", "optim": "adamw_torch_fused"});
+    let imported = says(&[("t.sh", tune), ("q.yaml", yaml)], fields, &[]);
+    assert_eq!(unknown(&imported), [] as [&str; 0]);
+    // What the loop that stands for torchtune is not modelled with does not refuse the plan: it is told.
+    assert!(imported.not_expressible.iter().any(|listed| listed.key == "compile"));
+    let nowhere = tune.replace("--nproc_per_node 4 ", "");
+    says(&[("t.sh", &nowhere), ("q.yaml", yaml)], json!({"distributed.framework": "fsdp2"}), &["num_gpus"]);
+}
+
+#[test]
+fn a_file_of_one_trainer_s_keys_is_its_own_whatever_script_reads_it() {
+    let yaml = "model_name_or_path: Qwen/Qwen2.5-0.5B\nquantization_bit: 4\nstage: sft\nfinetuning_type: lora\nlora_target: all\ntemplate: qwen\n\
+        dataset: d\ncutoff_len: 1024\nbf16: true\n";
+    let accelerate = "distributed_type: FSDP\nfsdp_config:\n  fsdp_offload_params: true\n  fsdp_sharding_strategy: FULL_SHARD\nnum_processes: 2\n";
+    let run = "accelerate launch --config_file f.yaml src/train.py s.yaml\n";
+    let fields = json!({"trainer.name": "llamafactory", "method": "qlora", "num_gpus": 2, "distributed.framework": "fsdp1",
+        "distributed.cpu_offload": true, "quantization.bnb_4bit_quant_storage": "bfloat16"});
+    says(&[("r.sh", run), ("f.yaml", accelerate), ("s.yaml", yaml)], fields, &[]);
+}
+
+#[test]
+fn settings_that_a_notebook_writes_are_those_of_the_file() {
+    let cell = "import json\nargs = dict(stage='sft', model_name_or_path='Qwen/Qwen2.5-0.5B', finetuning_type='lora', lora_target='all',\n\
+        template='qwen', dataset='d', per_device_train_batch_size=3, fp16=True)\njson.dump(args, open('t.json', 'w'))\n!llamafactory-cli train t.json\n";
+    let notebook = json!({"cells": [{"cell_type": "code", "source": cell}], "nbformat": 4}).to_string();
+    let fields = json!({"trainer.name": "llamafactory", "method": "lora", "per_device_train_batch_size": 3, "mixed_precision": "fp16"});
+    let imported = says(&[("n.ipynb", &notebook)], fields, &[]);
+    assert!(!kinds(&imported).contains(&"missing_file"), "{:?}", imported.findings);
+    let script = "from llamafactory.train.tuner import run_exp\nrun_exp({'stage': 'sft', 'model_name_or_path': 'Qwen/Qwen2.5-0.5B',\n\
+        'finetuning_type': 'full', 'template': 'qwen', 'dataset': 'd', 'cutoff_len': 512})\n";
+    says(&[("r.py", script)], json!({"method": "full", "max_length": 512, "trainer.name": "llamafactory"}), &[]);
+}
+
+#[test]
+fn ms_swift_of_every_version() {
+    let two = "swift sft --model_type qwen2_5-7b-instruct --sft_type lora --dtype AUTO --dataset d --max_length 2048 --lora_dropout_p 0.1 \
+        --lora_target_modules ALL --batch_size 3 --use_flash_attn true --check_dataset_strategy warning\n";
+    let fields = json!({"model": "Qwen/Qwen2.5-7B-Instruct", "method": "lora", "lora.lora_dropout": 0.1, "per_device_train_batch_size": 3,
+        "lora.target_modules": "all-linear", "attn_implementation": "flash_attention_2", "torch_dtype": "bfloat16"});
+    let imported = says(&[("two.sh", two)], fields, &[]);
+    assert_eq!(unknown(&imported), [] as [&str; 0]);
+    let python = "from swift.llm import TrainArguments, sft_main\nsft_main(TrainArguments(model='Qwen/Qwen2.5-0.5B', train_type='lora',\n\
+        dataset=['d'], lora_rank=16, max_length=4096, torch_dtype='bfloat16'))\n";
+    let fields = json!({"trainer.name": "ms-swift", "method": "lora", "lora.r": 16, "max_length": 4096});
+    says(&[("three.py", python)], fields, &[]);
+    let megatron = "NPROC_PER_NODE=2 megatron sft --load Qwen2.5-7B-Instruct-mcore --dataset d --tensor_model_parallel_size 2 \
+        --micro_batch_size 4 --recompute_granularity full --max_length 2048 --save out --save_interval 9 --num_workers 4\n";
+    let fields = json!({"model": "Qwen/Qwen2.5-7B-Instruct", "method": "full", "launched_by": "megatron", "num_gpus": 2,
+        "per_device_train_batch_size": 4, "gradient_checkpointing": true});
+    let imported = says(&[("megatron.sh", megatron)], fields, &[]);
+    assert!(kinds(&imported).contains(&"trainer_not_modelled") && unknown(&imported).is_empty());
+    let factory = "model_name_or_path: Qwen/Qwen2.5-0.5B\nstage: sft\nfinetuning_type: full\ntemplate: qwen\ndataset: d\nuse_mca: true\n";
+    says(&[("mca.yaml", factory)], json!({"launched_by": "megatron"}), &[]);
+}
+
+#[test]
+fn unsloth_s_command_and_its_groups() {
+    let command = "python unsloth-cli.py --model_name unsloth/llama-3-8b --max_seq_length 4096 --r 32 --lora_alpha 64 --bias none \
+        --per_device_train_batch_size 4 --optim adamw_8bit --random_state 1 --save_model\n";
+    let fields = json!({"launched_by": "unsloth", "method": "lora", "lora.r": 32, "lora.lora_alpha": 64, "max_length": 4096,
+        "optim": "adamw_bnb_8bit"});
+    let imported = says(&[("u.sh", command)], fields, &[]);
+    assert_eq!(unknown(&imported), [] as [&str; 0]);
+    let four = command.replace("--r 32", "--load_in_4bit --r 32");
+    says(&[("u.sh", &four)], json!({"method": "qlora"}), &[]);
+    let grpo = "from unsloth import FastLanguageModel\nfrom trl import GRPOConfig, GRPOTrainer\n\
+        model, tok = FastLanguageModel.from_pretrained('Qwen/Qwen2.5-0.5B', max_seq_length=1024, fast_inference=True, gpu_memory_utilization=0.6)\n\
+        model = FastLanguageModel.get_peft_model(model, r=8)\n\
+        GRPOTrainer(model=model, reward_funcs=[f], args=GRPOConfig(per_device_train_batch_size=1, num_generations=6, max_prompt_length=256))\n";
+    let fields = json!({"per_device_train_batch_size": 6, "rollout.vllm_mode": "colocate", "rollout.engine": "vllm"});
+    says(&[("g.py", grpo)], fields, &[]);
+    // Whole groups stay as they are.
+    let whole =
+        grpo.replace("per_device_train_batch_size=1", "per_device_train_batch_size=3, gradient_accumulation_steps=2");
+    says(&[("g.py", &whole)], json!({"per_device_train_batch_size": 3}), &[]);
+}
+
+#[test]
+fn openrlhf_s_harmless_arguments_are_known() {
+    let command = "deepspeed --num_gpus 4 --module openrlhf.cli.train_sft --max_len 2048 --dataset d --input_key q --output_key a \
+        --train_batch_size 64 --micro_train_batch_size 2 --max_samples 9 --pretrain Qwen/Qwen2.5-0.5B --save_path o --save_steps -1 \
+        --max_epochs 1 --bf16 --learning_rate 5e-6 --load_checkpoint --packing_samples --gradient_checkpointing\n";
+    let fields = json!({"launched_by": "openrlhf", "num_gpus": 4, "zero_stage": 2, "gradient_accumulation_steps": 8, "packing": true});
+    let imported = says(&[("s.sh", command)], fields, &[]);
+    assert_eq!(unknown(&imported), [] as [&str; 0]);
+}
+
+#[test]
+fn nemo_automodel_rows_that_are_not_packed_are_not() {
+    let yaml = "step_scheduler:\n  global_batch_size: 64\n  local_batch_size: 8\nmodel:\n  _target_: x.from_pretrained\n\
+        \x20 pretrained_model_name_or_path: meta-llama/Llama-3.2-1B\npeft:\n  _target_: x.PeftConfig\n  dim: 8\n  match_all_linear: true\n  use_triton: true\n\
+        packed_sequence:\n  packed_sequence_size: 0\nloss_fn:\n  _target_: x.loss.masked_ce.MaskedCrossEntropy\ncompile:\n  enabled: false\n";
+    let launch = "uv run torchrun --nproc-per-node=8 nemo_automodel/recipes/llm/train_ft.py -c n.yaml\n";
+    let fields = json!({"packing": false, "num_gpus": 8, "gradient_accumulation_steps": 1, "lora.r": 8, "launched_by": "nemo_automodel"});
+    let imported = says(&[("n.yaml", yaml), ("r.sh", launch)], fields, &[]);
+    assert_eq!(unknown(&imported), [] as [&str; 0]);
+    assert!(imported.not_expressible.is_empty(), "{:?}", imported.not_expressible);
+}
+
+#[test]
+fn rows_of_rerankers_and_loaders_of_embedding_models() {
+    let reranker = "torchrun --nproc_per_node 2 -m FlagEmbedding.finetune.reranker.encoder_only.base --model_name_or_path BAAI/bge-reranker-v2-m3 \
+        --train_data d --train_group_size 8 --query_max_len 128 --passage_max_len 384 --per_device_train_batch_size 2 --fp16 --output_dir o\n";
+    let fields =
+        json!({"task": "sequence_classification", "max_length": 512, "per_device_train_batch_size": 16, "num_gpus": 2});
+    let imported = says(&[("r.sh", reranker)], fields, &[]);
+    assert!(imported.not_expressible.is_empty(), "{:?}", imported.not_expressible);
+    let fit = "from sentence_transformers import SentenceTransformer, losses\nfrom torch.utils.data import DataLoader\n\
+        model = SentenceTransformer('BAAI/bge-base-en-v1.5')\nmodel.max_seq_length = 256\nloader = DataLoader(rows, shuffle=True, batch_size=32)\n\
+        model.fit(train_objectives=[(loader, losses.MultipleNegativesRankingLoss(model))], epochs=1, use_amp=True)\n";
+    let fields =
+        json!({"task": "embedding", "per_device_train_batch_size": 32, "max_length": 256, "mixed_precision": "fp16"});
+    says(&[("f.py", fit)], fields, &[]);
+}
+
+#[test]
+fn branches_that_ask_for_bf16_are_taken() {
+    let script = |condition: &str| {
+        format!(
+            "import torch\nfrom transformers import AutoModelForCausalLM, TrainingArguments, Trainer\nif {condition}:\n    dtype = torch.bfloat16\n    \
+             attention = 'flash_attention_2'\nelse:\n    dtype = torch.float16\n    attention = 'eager'\n\
+             model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B', torch_dtype=dtype, attn_implementation=attention)\n\
+             Trainer(model=model, args=TrainingArguments(output_dir='o', bf16=True))\n"
+        )
+    };
+    let fields = json!({"torch_dtype": "bfloat16", "attn_implementation": "flash_attention_2"});
+    for condition in ["torch.cuda.get_device_capability()[0] >= 8", "torch.cuda.is_bf16_supported()", "major >= 8"] {
+        let imported = says(&[("t.py", &script(condition))], fields.clone(), &[]);
+        assert!(kinds(&imported).contains(&"assumed_bf16"), "{condition}");
+    }
+    // Of any other question nothing says which branch runs.
+    let imported = read(&[("t.py", &script("use_flash"))]);
+    assert!(!kinds(&imported).contains(&"assumed_bf16"));
+    assert!(imported.not_expressible.iter().any(|listed| listed.key == "attn_implementation"));
+}
+
+#[test]
+fn scripts_that_make_deepspeed_s_settings_themselves() {
+    let chat = "deepspeed main.py --model_name_or_path Qwen/Qwen2.5-0.5B --max_seq_len 512 --per_device_train_batch_size 4 --zero_stage 3 \
+        --offload --deepspeed --gradient_checkpointing --output_dir o\n";
+    let fields = json!({"zero_stage": 3, "offload_optimizer": "cpu", "offload_param": "cpu", "distributed.framework": "deepspeed"});
+    says(&[("c.sh", chat)], fields, &["num_gpus"]);
+    let intern = "torchrun --nproc_per_node=2 finetune.py --model_name_or_path Qwen/Qwen2.5-VL-3B-Instruct --freeze_llm True --freeze_mlp True \
+        --freeze_backbone True --use_llm_lora 16 --grad_checkpoint True --max_seq_length 4096 --output_dir o --conv_style x\n";
+    let fields = json!({"method": "lora", "lora.r": 16, "lora.lora_alpha": 32, "gradient_checkpointing": true,
+        "freeze": ["vision_tower", "multi_modal_projector"]});
+    says(&[("i.sh", intern)], fields, &[]);
+    let stored = "accelerate launch --use_fsdp --num_processes 2 train.py --model_name_or_path Qwen/Qwen2.5-0.5B --max_seq_len 1024 \
+        --use_peft_lora True --use_4bit_quantization True --bnb_4bit_quant_storage_dtype bfloat16 --packing True --add_special_tokens False --output_dir o\n";
+    says(&[("p.sh", stored)], json!({"method": "qlora", "torch_dtype": "bfloat16", "num_gpus": 2}), &[]);
+}
+
+#[test]
+fn releases_are_read_off_what_people_add_to_a_report() {
+    let script = "from trl import GRPOConfig, GRPOTrainer\nGRPOTrainer(model='Qwen/Qwen2.5-0.5B', reward_funcs=f, train_dataset=d,\n\
+        args=GRPOConfig(output_dir='o', per_device_train_batch_size=8, max_prompt_length=256))\n";
+    let fields = json!({"trainer.version": "0.15.2", "beta": 0.04, "software.torch": "2.6.0", "software.transformers": "4.49.0"});
+    let list = "Package      Version\n------------ -------\naccelerate   1.4.0\ntorch        2.6.0+cu124\ntransformers 4.49.0\ntrl          0.15.2\n";
+    let env = "- Platform: Linux-6.5.0\n- Python version: 3.10.12\n- TRL version: 0.15.2\n- PyTorch version (GPU?): 2.6.0 (True)\n\
+        - `transformers` version: 4.49.0\n- DeepSpeed version: not installed\n";
+    let report = format!("### System Info\n\n{env}\n### Reproduction\n\n```python\n{script}```\n");
+    for (name, text) in [("pip.txt", list), ("env.txt", env)] {
+        let imported = says(&[(name, text), ("t.py", script)], fields.clone(), &[]);
+        assert!(!kinds(&imported).contains(&"unrecognised"), "{name}");
+    }
+    says(&[("report.md", &report)], fields, &[]);
+    let factory = "- `llamafactory` version: 0.9.2.dev0\n- Transformers version: 4.46.1\n- PEFT version: 0.12.0\n";
+    let yaml = "model_name_or_path: Qwen/Qwen2.5-0.5B\nstage: sft\nfinetuning_type: full\ntemplate: qwen\ndataset: d\n";
+    says(&[("env.txt", factory), ("f.yaml", yaml)], json!({"trainer.version": "0.9.2", "optim": "adamw_torch"}), &[]);
+}
+
+#[test]
+fn a_file_of_deepspeed_that_is_called_after_its_stage_is_taken_for_it() {
+    let stage = |name: &str| {
+        let yaml = format!(
+            "model_name_or_path: Qwen/Qwen2.5-0.5B\nstage: sft\nfinetuning_type: full\ntemplate: qwen\ndataset: d\ndeepspeed: c/{name}\n"
+        );
+        let imported = read(&[("f.yaml", &yaml)]);
+        (imported.plan.zero_stage, imported.plan.offload_param.name(), kinds(&imported).contains(&"shipped_file"))
+    };
+    assert_eq!(stage("ds_z3_offload.json"), (3, "cpu", true));
+    assert_eq!(stage("ds_config_zero3.json"), (3, "none", true));
+    assert_eq!(stage("ds_zero2_no_offload.json"), (2, "none", true));
+    assert_eq!(stage("zero_stage1_config.json"), (1, "none", true));
+    assert_eq!(stage("ds_config.json"), (0, "none", false));
+    assert_eq!(stage("run_z30.json"), (0, "none", false));
+}
+
+#[test]
+fn a_comment_within_a_command_cuts_it_and_is_told() {
+    let command = "swift sft \\\n  --model Qwen/Qwen2.5-0.5B --train_type lora \\\n  # --target_modules all-linear \\\n  --max_length 512 --deepspeed zero3\n";
+    let imported = read(&[("r.sh", command)]);
+    let found = imported.findings.iter().find(|found| found.kind.id() == "command_cut").unwrap();
+    assert_eq!((found.span.line, imported.plan.zero_stage), (4, 0));
+    let whole = command.replace("  # --target_modules all-linear \\\n", "");
+    let imported = read(&[("r.sh", &whole)]);
+    assert!(!kinds(&imported).contains(&"command_cut") && imported.plan.zero_stage == 3);
+}
+
+#[test]
+fn scripts_with_a_rank_of_their_own_adapt() {
+    let command = |more: &str| {
+        format!(
+            "torchrun --nproc_per_node 2 run_sft_with_peft.py --model_name_or_path Qwen/Qwen2.5-0.5B --dataset_dir d --output_dir o \
+             --max_seq_length 512 --load_in_kbits 16 {more}\n"
+        )
+    };
+    let fields = json!({"method": "lora", "lora.r": 64, "lora.modules_to_save": ["embed_tokens", "lm_head"], "max_length": 512,
+        "lora.target_modules": ["q_proj", "v_proj"]});
+    let adapts = command("--lora_rank 64 --trainable 'q_proj,v_proj' --modules_to_save 'embed_tokens,lm_head'");
+    let imported = says(&[("r.sh", &adapts)], fields, &[]);
+    assert!(unknown(&imported).is_empty() && imported.not_expressible.is_empty(), "{imported:?}");
+    // TRL's own rank waits for its switch.
+    says(&[("r.sh", &command("--lora_r 64"))], json!({"method": "full"}), &[]);
+}
+
+#[test]
+fn plugins_of_an_accelerator_shard() {
+    let script = |plugin: &str| {
+        format!(
+            "import torch\nfrom accelerate import Accelerator\nfrom transformers import AutoModelForCausalLM\nfrom torch.utils.data import DataLoader\n\
+             plugin = {plugin}\naccelerator = Accelerator(mixed_precision='bf16', deepspeed_plugin=plugin)\n\
+             model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B')\nloader = DataLoader(d, batch_size=2)\n"
+        )
+    };
+    let run = "accelerate launch --num_processes 4 t.py\n";
+    let zero = script("DeepSpeedPlugin(zero_stage=2, gradient_accumulation_steps=4, offload_optimizer_device='cpu')");
+    let fields = json!({"zero_stage": 2, "offload_optimizer": "cpu", "gradient_accumulation_steps": 4, "num_gpus": 4});
+    let imported = says(&[("t.py", &zero), ("r.sh", run)], fields, &[]);
+    assert_eq!(unknown(&imported), [] as [&str; 0]);
+    let fsdp = script(
+        "FullyShardedDataParallelPlugin(sharding_strategy=ShardingStrategy.SHARD_GRAD_OP, cpu_offload=CPUOffload(offload_params=True))",
+    );
+    let fields = json!({"distributed.framework": "fsdp1", "distributed.sharding_strategy": "shard_grad_op", "distributed.cpu_offload": true});
+    says(&[("t.py", &fsdp), ("r.sh", run)], fields, &[]);
+}
+
+#[test]
+fn logs_and_printed_settings_are_read() {
+    let traced = "+ MODEL=Qwen/Qwen2.5-0.5B\n+ python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo actor_rollout_ref.model.path=Qwen/Qwen2.5-0.5B \
+        actor_rollout_ref.actor.ppo_micro_batch_size=64 actor_rollout_ref.actor.fsdp_config.grad_offload=True \
+        actor_rollout_ref.rollout.log_prob_micro_batch_size=160 actor_rollout_ref.rollout.n=4 actor_rollout_ref.rollout.name=vllm \
+        actor_rollout_ref.rollout.tensor_model_parallel_size=1 trainer.n_gpus_per_node=4\n2025-09-20 10:00:00,000 INFO Started Ray.\n";
+    let fields = json!({"num_gpus": 4, "per_device_train_batch_size": 16, "logprob_batch_size": 40, "rollout.num_generations": 4});
+    let imported = says(&[("log.txt", traced)], fields, &[]);
+    assert_eq!(unknown(&imported), [] as [&str; 0]);
+    let printed = "{'bf16': True,\n 'deepspeed': None,\n 'fsdp': [],\n 'gradient_checkpointing': True,\n 'max_seq_length': 2048,\n \
+        'model_name_or_path': 'Qwen/Qwen2.5-0.5B',\n 'output_dir': 'o',\n 'packing': True,\n 'per_device_train_batch_size': 3}\n";
+    let fields = json!({"per_device_train_batch_size": 3, "packing": true, "max_length": 2048, "distributed.framework": "deepspeed", "zero_stage": 0});
+    says(&[("args.txt", printed)], fields, &[]);
+    let installed =
+        "Successfully installed accelerate-1.6.0 ms-swift-3.5.0 torch-2.6.0 transformers-4.51.3 trl-0.17.0\n";
+    let script = "from trl import SFTConfig, SFTTrainer\nSFTTrainer(model='Qwen/Qwen2.5-0.5B', args=SFTConfig(output_dir='o'), train_dataset=d)\n";
+    says(
+        &[("pip.txt", installed), ("t.py", script)],
+        json!({"trainer.version": "0.17.0", "software.torch": "2.6.0"}),
+        &[],
+    );
+}
+
+#[test]
+fn a_configuration_that_is_commented_out_where_it_was_used_does_not_count() {
+    let script = |line: &str| {
+        format!(
+            "from transformers import AutoModelForCausalLM, BitsAndBytesConfig, Trainer, TrainingArguments\nfrom peft import LoraConfig, get_peft_model\n\
+             bnb = BitsAndBytesConfig(load_in_4bit=True)\nmodel = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B',\n    {line}\n)\n\
+             model = get_peft_model(model, LoraConfig(r=8))\nTrainer(model=model, args=TrainingArguments(output_dir='o'))\n"
+        )
+    };
+    says(&[("t.py", &script("quantization_config=bnb"))], json!({"method": "qlora"}), &[]);
+    says(&[("t.py", &script("# quantization_config=bnb"))], json!({"method": "lora"}), &[]);
+}
+
+#[test]
+fn keys_that_many_scripts_have_are_no_trainer_s() {
+    let fire = "torchrun --nproc_per_node=2 finetune.py --base_model Qwen/Qwen2.5-0.5B --data_path d --output_dir o --micro_batch_size 4 --num_epochs 3 \
+        --cutoff_len 512 --val_set_size 200 --lora_r 8 --lora_target_modules '[q_proj,v_proj]' --train_on_inputs\n";
+    let fields = json!({"model": "Qwen/Qwen2.5-0.5B", "method": "lora", "per_device_train_batch_size": 4, "max_length": 512,
+        "lora.target_modules": ["q_proj", "v_proj"], "trainer.name": "transformers"});
+    let imported = says(&[("f.sh", fire)], fields, &[]);
+    assert_eq!(unknown(&imported), [] as [&str; 0]);
+    let axolotl = "base_model: Qwen/Qwen2.5-0.5B\nsequence_len: 512\nmicro_batch_size: 1\nbnb_config_kwargs:\n  llm_int8_has_fp16_weight: false\n\
+        datasets:\n  - path: x\n";
+    assert!(!kinds(&read(&[("a.yml", axolotl)])).contains(&"unknown_key"));
+}
+
+#[test]
+fn what_a_script_does_to_weights_is_not_dropped() {
+    let script = |quantization: &str, then: &str| {
+        format!(
+            "from transformers import AutoModelForCausalLM, Trainer, TrainingArguments\nfrom peft import LoraConfig, get_peft_model\n\
+             model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B', quantization_config={quantization})\n{then}\
+             Trainer(model=model, args=TrainingArguments(output_dir='o'))\n"
+        )
+    };
+    let listed = |text: &str| -> Vec<String> {
+        read(&[("t.py", text)]).not_expressible.into_iter().map(|listed| listed.key).collect()
+    };
+    let adapters = "model = get_peft_model(model, LoraConfig(r=8))\n";
+    assert_eq!(listed(&script("GPTQConfig(bits=4)", adapters)), ["GPTQConfig"]);
+    assert_eq!(listed(&script("Mxfp4Config()", adapters)), ["Mxfp4Config"]);
+    assert_eq!(listed(&script("Mxfp4Config(dequantize=True)", adapters)), [] as [&str; 0]);
+    let freezes = "for param in model.model.embed_tokens.parameters():\n    param.requires_grad = False\n";
+    assert_eq!(listed(&script("None", freezes)), ["param.requires_grad"]);
+    assert_eq!(listed(&script("None", "model.model.embed_tokens.requires_grad_(False)\n")).len(), 1);
+    // Beside adapters it changes nothing.
+    assert_eq!(listed(&script("None", &[freezes, adapters].concat())), [] as [&str; 0]);
+}
+
+#[test]
+fn small_things_of_scripts() {
+    let loop_of_own = "import torch\nfrom transformers import AutoModelForCausalLM\nmodel = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B')\n\
+        optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5, fused=True)\n";
+    says(&[("l.py", loop_of_own)], json!({"optim": "adamw_torch_fused"}), &[]);
+    let int8 = "from peft import LoraConfig, get_peft_model, prepare_model_for_int8_training\nfrom transformers import AutoModelForCausalLM, Trainer, TrainingArguments\n\
+        model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B', load_in_8bit=True)\nmodel = prepare_model_for_int8_training(model)\n\
+        model = get_peft_model(model, LoraConfig(r=8))\nTrainer(model=model, args=TrainingArguments(output_dir='o'))\n";
+    let fields =
+        json!({"gradient_checkpointing": true, "quantization.prepare_for_kbit_training": true, "quantization.bits": 8});
+    says(&[("i.py", int8)], fields, &[]);
+    let answers = "from transformers import AutoModelForSeq2SeqLM, Seq2SeqTrainer, Seq2SeqTrainingArguments\n\
+        model = AutoModelForSeq2SeqLM.from_pretrained('google-t5/t5-base')\ndef f(x):\n    a = tok(x['q'], max_length=512, truncation=True)\n    \
+        a['labels'] = tok(text_target=x['a'], max_length=64, truncation=True)\n    return a\n\
+        Seq2SeqTrainer(model=model, args=Seq2SeqTrainingArguments(output_dir='o', predict_with_generate=True))\n";
+    let imported = read(&[("s.py", answers)]);
+    let plan = &imported.plan;
+    assert_eq!((plan.max_length, plan.max_target_length), (512, Some(64)));
+    assert_eq!(unknown(&imported), [] as [&str; 0]);
+    let tokenizer = "from transformers import AutoModelForSequenceClassification, AutoTokenizer, Trainer, TrainingArguments\n\
+        model = AutoModelForSequenceClassification.from_pretrained('answerdotai/ModernBERT-base', num_labels=3)\n\
+        tokenizer = AutoTokenizer.from_pretrained('answerdotai/ModernBERT-base', model_max_length=512)\n\
+        Trainer(model=model, args=TrainingArguments(output_dir='o'))\n";
+    says(&[("c.py", tokenizer)], json!({"max_length": 512, "num_labels": 3}), &[]);
+    let ray = "from ray.train import ScalingConfig\nfrom ray.train.torch import TorchTrainer\nfrom transformers import AutoModelForCausalLM, Trainer, TrainingArguments\n\
+        def train():\n    model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B')\n    \
+        Trainer(model=model, args=TrainingArguments(output_dir='o', deepspeed={'zero_optimization': {'stage': 3}})).train()\n\
+        TorchTrainer(train, scaling_config=ScalingConfig(num_workers=8, use_gpu=True)).fit()\n";
+    says(&[("r.py", ray)], json!({"num_gpus": 8, "zero_stage": 3}), &[]);
+    let handbook = "model_name_or_path: Qwen/Qwen2.5-0.5B\nuse_flash_attention_2: true\ndataset_mixer:\n  a: 1.0\nbeta: 0.01\noutput_dir: o\n";
+    says(&[("dpo.yaml", handbook)], json!({"attn_implementation": "flash_attention_2", "task": "dpo"}), &[]);
+}
+
+#[test]
+fn why_a_plan_cannot_be_estimated_stands_in_the_import() {
+    let grpo = "from trl import GRPOConfig, GRPOTrainer\nargs = GRPOConfig(output_dir='o', per_device_train_batch_size=4)\n\
+        GRPOTrainer(model='Qwen/Qwen3-0.6B', reward_funcs=f, args=args, train_dataset=d)\n";
+    let compiled = "base_model: Qwen/Qwen2.5-0.5B\nsequence_len: 512\nmicro_batch_size: 1\ntorch_compile: true\ndatasets:\n  - path: x\n";
+    let alone = "model_name_or_path: Qwen/Qwen2.5-0.5B\nstage: sft\nfinetuning_type: lora\nlora_target: no_such\ntemplate: q\ndataset: d\n";
+    for (name, text, line) in [("g.py", grpo, 2), ("a.yml", compiled, 4), ("l.yaml", alone, 4)] {
+        let imported = read(&[(name, text)]);
+        assert!(Job::resolve(&imported.plan).is_err());
+        let reason = imported.findings.iter().find(|found| matches!(found.kind.id(), "plan_problem" | "not_modelled"));
+        assert_eq!(
+            reason.map(|found| (found.file, found.span.line)),
+            Some((Some(0), line)),
+            "{name}: {:?}",
+            imported.findings
+        );
+    }
+}
