@@ -58,19 +58,25 @@ pub(crate) fn fit_icon(fit: Fit) -> Element {
 
 /// The verdict on a plan that was judged: sign and word.
 pub(crate) fn fit_word(texts: &Texts, judged: &Judgement) -> Element {
-    let (fit, word) = as_shown(texts, judged.fit, judged.is_guess);
+    let (fit, word) = as_shown(texts, judged);
     el("span").class(&format!("fit {}", class_of(fit))).with(fit_icon(fit)).text(word)
 }
 
-/// The same as HTML, of a guess or not.
-pub(crate) fn verdict(texts: &Texts, fit: Fit, is_guess: bool) -> String {
-    let (fit, word) = as_shown(texts, fit, is_guess);
+/// The same as HTML.
+pub(crate) fn verdict(texts: &Texts, judged: &Judgement) -> String {
+    let (fit, word) = as_shown(texts, judged);
     verdict_as(fit, word)
 }
 
-/// The verdict whose sign and colour is shown, and its word: that of a guess is open.
-pub(crate) fn as_shown(texts: &Texts, fit: Fit, is_guess: bool) -> (Fit, &'static str) {
-    if is_guess { (Fit::Tight, (texts.guessed_fit)(fit)) } else { (fit, (texts.fit)(fit)) }
+/// The verdict whose sign and colour is shown, and its word: that of a guess is open, and so is that of a step whose evaluation
+/// does not fit.
+pub(crate) fn as_shown(texts: &Texts, judged: &Judgement) -> (Fit, &'static str) {
+    let evaluates = judged.evaluation.is_none_or(|need| need.fits());
+    match judged.fit {
+        fit if judged.is_guess => (Fit::Tight, (texts.guessed_fit)(fit)),
+        Fit::Fits if !evaluates => (Fit::Tight, texts.step_alone_fits),
+        fit => (fit, (texts.fit)(fit)),
+    }
 }
 
 fn verdict_as(fit: Fit, word: &str) -> String {

@@ -1,7 +1,7 @@
 //! Making the plan fit: three levels, the steps of the chosen one, and GPUs that would do where none does.
 
 use headroom_core::advise::fit::{Advice, Escalation, Found, LevelAnswer};
-use headroom_core::advise::{Hardware, Level, Stage, usual_host};
+use headroom_core::advise::{Hardware, Judgement, Level, Stage, usual_host};
 use headroom_core::gpu;
 use headroom_core::job::Job;
 use headroom_core::memory::Fit;
@@ -169,7 +169,7 @@ fn outcome(texts: &Texts, sheet: &mut Sheet, found: &Advised, advice: &Advice) {
     let gpu = found.judgement.gpu_bytes;
     let need = advice.stages.last().map_or(found.judgement.need_bytes, |stage| stage.need_bytes);
     sheet.push("<p class=\"outcome\">");
-    sheet.verdict(Fit::Fits, found.judgement.is_guess);
+    sheet.verdict(&Judgement { fit: Fit::Fits, ..found.judgement });
     let [need, gpu] = figures::glance_apart([need, gpu]);
     sheet.push(&(texts.used_of)(&need, &gpu));
     sheet.push(" · ");

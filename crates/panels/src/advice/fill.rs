@@ -105,7 +105,7 @@ fn gpu(page: &Page, sheet: &mut Sheet, plan: &Plan, name: &str, filled: &Filled)
     sheet.push("</ul>");
     let judged = filled.judgement;
     sheet.push("<p>");
-    sheet.verdict(judged.fit, judged.is_guess);
+    sheet.verdict(&judged);
     let [need, gpu] = figures::glance_apart([judged.need_bytes, judged.gpu_bytes]);
     sheet.push(&(words.share_used)(&figures::percent(judged.used_share()), &need, &gpu));
     sheet.push("</p>");

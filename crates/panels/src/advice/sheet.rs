@@ -1,6 +1,6 @@
 //! Advice as HTML with buttons that take plans over: text of the page's own and figures only, so nothing to escape.
 
-use headroom_core::memory::Fit;
+use headroom_core::advise::Judgement;
 use headroom_core::plan::Plan;
 use headroom_view::{Element, el, escape};
 
@@ -47,9 +47,9 @@ impl<'a> Sheet<'a> {
         ));
     }
 
-    /// A verdict, of a guess or not: sign and word.
-    pub(crate) fn verdict(&mut self, fit: Fit, is_guess: bool) {
-        let verdict = pieces::verdict(self.page.texts, fit, is_guess);
+    /// The verdict on a plan that was judged: sign and word.
+    pub(crate) fn verdict(&mut self, judged: &Judgement) {
+        let verdict = pieces::verdict(self.page.texts, judged);
         self.push(&verdict);
         self.push(" ");
     }

@@ -143,7 +143,8 @@ fn evaluation_that_does_not_fit_is_said_before_all_else_and_set_right() {
     assert!(html.contains("per_device_eval_batch_size="), "{html}");
     assert!(reader.text("verdict").contains("Step fits, evaluation does not"), "{}", reader.text("verdict"));
     assert!(reader.text("notes").contains("Evaluation runs out of memory"), "{}", reader.text("notes"));
-    reader.press("advice", "aria-label=\"Apply");
+    assert!(!html.contains("fit fits"), "{html}");
+    reader.press("advice", "aria-label=\"First: evaluate");
     assert!(reader.fragment.as_ref().unwrap().contains("per_device_eval_batch_size="));
     reader.wait("advice", FINAL);
     assert!(!reader.html("advice").contains("First: evaluate"));

@@ -152,7 +152,7 @@ fn sheet<'a>(page: &'a Page, offers: &[&Offer]) -> Sheet<'a> {
     for Offer { model, plan, judgement, changed, .. } in offers {
         let released = (words.released)(model.released, &figures::params(model.param_count));
         sheet.push(&format!("<li><div><strong>{}</strong> <small>{released}</small></div><p>", model.id));
-        sheet.verdict(judgement.fit, judgement.is_guess);
+        sheet.verdict(judgement);
         let [need, gpu] = figures::glance_apart([judgement.need_bytes, judgement.gpu_bytes]);
         let used = (texts.used_of)(&need, &gpu);
         sheet.push(&used);

@@ -358,8 +358,7 @@ fn words_of(page: &Page) -> Option<String> {
     let judged: Judgement = Known(page.replays).judge(&job.with(plan.clone()).ok()?)?;
     let [need, gpu] = figures::glance_apart([judged.need_bytes, judged.gpu_bytes]);
     let need = (texts.used_of)(&need, &gpu);
-    let mut said =
-        (texts.options().map.place)(&batch, &length, &need, pieces::as_shown(texts, judged.fit, judged.is_guess).1);
+    let mut said = (texts.options().map.place)(&batch, &length, &need, pieces::as_shown(texts, &judged).1);
     let before = &around.plan;
     if plan.task != Task::Inference && Unknown::Batch.of(&plan) != Unknown::Batch.of(before) {
         let (steps, kept) = (plan.gradient_accumulation_steps, before.gradient_accumulation_steps);
