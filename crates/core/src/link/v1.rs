@@ -147,6 +147,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("freeze", ""),
     ("launched_by", ""),
     ("num_nodes", ""),
+    ("quantize_moe_experts", "false"),
 ];
 
 /// The default of the field with this link key.

@@ -63,6 +63,7 @@ pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> For
         shares_one_head: torch_is_since(plan, (2, 14)),
         widens_rms_norm: torch_is_since(plan, (2, 12)),
         liger: applies_liger(plan),
+        experts: job.experts,
         liger_experts: fuses_experts(plan, &job.model.model_type),
         fuses_adapters: job.trainer.fuses_adapters(plan),
         fused_gemm: job.fused_gemm(),

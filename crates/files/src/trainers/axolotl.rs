@@ -12,6 +12,7 @@ pub(super) const ROWS: &[Row] = &[
     sets("bnb_config_kwargs.bnb_4bit_use_double_quant", "quantization.double_quant", As::Flag),
     sets("bnb_config_kwargs.bnb_4bit_quant_storage", "quantization.bnb_4bit_quant_storage", As::Dtype),
     nothing("bnb_config_kwargs.bnb_4bit_compute_dtype"),
+    sets("quantize_moe_experts", "quantization.quantize_moe_experts", As::Flag),
     sets("lora_r", "lora.r", As::Whole),
     sets("lora_alpha", "lora.lora_alpha", As::Real),
     sets("lora_dropout", "lora.lora_dropout", As::Real),

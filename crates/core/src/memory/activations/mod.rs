@@ -8,6 +8,7 @@ mod fused_attention;
 mod layer;
 mod liger_experts;
 mod liger_gate;
+mod linear_experts;
 mod lora_kernels;
 mod masks;
 mod math_attention;
