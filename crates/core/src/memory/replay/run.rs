@@ -57,8 +57,10 @@ impl Program {
     pub(super) fn new(record: TapeRecord) -> Self {
         let marks = record.marks;
         let mut pieces = Vec::new();
-        let loaded = marks.first_forward.unwrap_or(marks.states);
-        pieces.push(Piece { phase: Phase::Forward, step: 1, range: loaded..marks.states });
+        let first_forward = marks.first_forward.unwrap_or(marks.states);
+        let loaded = marks.framework.unwrap_or(first_forward);
+        pieces.push(Piece { phase: Phase::Load, step: 0, range: loaded..first_forward });
+        pieces.push(Piece { phase: Phase::Forward, step: 1, range: first_forward..marks.states });
         let steady = FirstStep { step: marks.step, optimizer_step: marks.optimizer_step, end: marks.end };
         let first = marks.first.unwrap_or(steady);
         let made = made_in_backward(&record);
