@@ -57,6 +57,9 @@ pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> For
         kernel: job.attention,
         knows_windows: has_flash,
         kernels: plan.software.kernels(),
+        fuses_gated_norms: behaviour.takes_gated_norm
+            && plan.software.flash_linear_attention.is_some()
+            && plan.transformers_release().is_some_and(|release| release.is_before(5, 15)),
         multiprocessors: multiprocessors(&job.gpu).0,
         padded: job.padded,
         expand_kv,

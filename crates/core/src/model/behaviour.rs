@@ -16,6 +16,8 @@ pub struct Behaviour {
     pub flash_repeats_heads: bool,
     /// How transformers 4 held the routed experts that transformers 5 stacks; `None`: it did not have the class, or its way is not known.
     pub earlier_experts: Option<EarlierExperts>,
+    /// Up to transformers 5.14 its gated norm was flash-linear-attention's, where that is installed.
+    pub takes_gated_norm: bool,
     /// The checkpoint is packed in MXFP4, and becomes 16-bit numbers while it is loaded.
     pub is_packed: bool,
     /// Before transformers 5 the class's own `enable_input_require_grads` reaches its tower.
@@ -34,6 +36,7 @@ impl Default for Behaviour {
             gathers_experts_at_once: false,
             flash_repeats_heads: false,
             earlier_experts: None,
+            takes_gated_norm: false,
             is_packed: false,
             hooks_tower_by_itself: false,
             has_pooler: false,

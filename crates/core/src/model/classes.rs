@@ -240,6 +240,11 @@ pub(super) fn earlier_experts(model_type: &str) -> Option<EarlierExperts> {
     }
 }
 
+/// Classes whose gated norm was `FusedRMSNormGated` of flash-linear-attention up to transformers 5.14 (models/*/modeling_*.py).
+pub(super) fn takes_gated_norm(model_type: &str) -> bool {
+    matches!(model_type, "qwen3_next" | "qwen3_5" | "qwen3_5_text" | "qwen3_5_moe" | "qwen3_5_moe_text")
+}
+
 /// Classes whose block of experts DeepSpeed gathers at once (`DEFAULT_LEAF_MODULE_CLASSES` in DeepSpeed 0.19
 /// runtime/zero/leaf_module_config.py).
 pub(super) fn gathers_experts_at_once(model_type: &str) -> bool {

@@ -48,6 +48,8 @@ pub(in crate::memory) struct ForwardContext {
     pub(in crate::memory) knows_windows: bool,
     /// Packages with kernels for recorded layers that are installed.
     pub(in crate::memory) kernels: KernelPackages,
+    /// flash-linear-attention's kernel stands in for gated norms.
+    pub(in crate::memory) fuses_gated_norms: bool,
     /// Multiprocessors of the GPU.
     pub(in crate::memory) multiprocessors: u64,
     /// A mask with real padding reaches attention.

@@ -5,6 +5,7 @@ mod cache;
 mod context;
 mod eager_attention;
 mod fused_attention;
+mod gated_norm;
 mod layer;
 mod liger_experts;
 mod liger_gate;

@@ -21,7 +21,7 @@ impl Builder<'_> {
         let ModuleKind::Tensors { shapes } = &module.kind else { return None };
         match (module.role, shapes.as_slice()) {
             (Role::RoutedExperts, [_, (_, sizes)]) => {
-                let [experts, hidden, inner] = *sizes.as_slice() else { return None };
+                let [experts @ ..=MOST_EXPERTS, hidden, inner] = *sizes.as_slice() else { return None };
                 let mut layer = |i: usize, role, (d_in, d_out)| {
                     let name = [module.name.as_str(), ".", linear.names.get(i)?].concat();
                     let kind = ModuleKind::Linear { d_in, d_out, bias: false, conv1d: false };
@@ -60,6 +60,9 @@ impl Builder<'_> {
         Bare { tensor: nothing.standing_for(shape, ElementType::Half), packed, adapter: None }
     }
 }
+
+/// Most experts of a layer that are built one by one: no config keeps the page busy for longer. Published ones have up to 512.
+const MOST_EXPERTS: u64 = 4096;
 
 /// Numbers with one scale (bitsandbytes functional.py `quantize_4bit`).
 const BLOCK: u64 = 64;

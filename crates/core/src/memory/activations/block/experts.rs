@@ -67,7 +67,7 @@ impl Runner<'_> {
 }
 
 /// What operators read that none of them makes.
-fn outer_inputs(run: &[Op]) -> Vec<Value> {
+pub(super) fn outer_inputs(run: &[Op]) -> Vec<Value> {
     let made =
         |number: usize| run.iter().any(|op| (op.first..op.first.saturating_add(op.kept.len())).contains(&number));
     let mut found: Vec<Value> = Vec::new();

@@ -6,6 +6,7 @@ mod calls;
 mod casts;
 mod eager;
 mod experts;
+mod gated_norm;
 mod labels;
 mod liger;
 mod loops;
