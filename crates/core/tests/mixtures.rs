@@ -146,3 +146,36 @@ fn what_axolotl_refuses_of_quantised_experts_is_said() {
     let dense = json!({"model": "Qwen/Qwen3-4B", "quantization": {"quantize_moe_experts": true}, "lora": {"r": 16}});
     assert_eq!(problems(dense), []);
 }
+
+/// Steps of two layers under PyTorch's allocator: transformers 4.57.6, peft 0.18.1, bitsandbytes 0.50.2, torch 2.15, compute capability
+/// 8.0, every expert given as many rows. Adapters sit on all linear layers, or on queries and values alone.
+#[test]
+fn steps_of_transformers_4_take_what_the_allocator_counted() {
+    let mixtral = json!({
+        "model_type": "mixtral", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 2, "num_attention_heads": 32,
+        "num_key_value_heads": 8, "vocab_size": 32000, "num_local_experts": 8, "num_experts_per_tok": 2, "max_position_embeddings": 32768,
+        "tie_word_embeddings": false,
+    });
+    let qwen = json!({
+        "model_type": "qwen3_moe", "hidden_size": 2048, "intermediate_size": 6144, "num_hidden_layers": 2, "num_attention_heads": 32,
+        "num_key_value_heads": 4, "head_dim": 128, "vocab_size": 151_936, "num_experts": 128, "num_experts_per_tok": 8,
+        "moe_intermediate_size": 768, "norm_topk_prob": true, "max_position_embeddings": 32768, "tie_word_embeddings": false,
+    });
+    for (config, method, all, autocast, batch, checkpoints, measured) in [
+        (&mixtral, "lora", true, "bf16", 1, false, 7_738_107_392u64),
+        (&mixtral, "qlora", true, "bf16", 1, true, 2_771_942_912),
+        (&mixtral, "full", true, "no", 2, false, 25_334_351_872),
+        (&qwen, "qlora", true, "bf16", 2, false, 6_985_566_720),
+        (&qwen, "full", true, "no", 1, true, 14_971_031_552),
+        (&qwen, "lora", false, "no", 2, false, 8_184_477_184),
+    ] {
+        let targets = if all { json!("all-linear") } else { json!(["q_proj", "v_proj"]) };
+        let run = memory::estimate_replayed(&Job::resolve(&plan(json!({
+            "model": {"name": "two layers", "config": config}, "gpu": "a100-80gb", "method": method, "mixed_precision": autocast,
+            "software": {"transformers": "4.57.6", "peft": "0.18.1"}, "lora": {"r": 16, "lora_alpha": 32, "target_modules": targets},
+            "optim": "adamw_torch_fused", "per_device_train_batch_size": batch, "gradient_checkpointing": checkpoints,
+        }))).unwrap());
+        let error = run.peak.allocated_bytes as f64 / measured as f64 - 1.0;
+        assert!(error.abs() < 0.0005, "{} {method}: {error}", config["model_type"]);
+    }
+}
