@@ -53,7 +53,7 @@ fn a_packed_checkpoint_is_whole_on_every_gpu_before_zero_3_takes_a_share() {
     let load = |model: &str, trainer: &str| {
         let plan = format!(
             r#"{{"model": {model}, "gpu": "a100-40gb", "num_gpus": 8, "trainer": {trainer}, "method": "full", "torch_dtype": "bfloat16",
-                "mixed_precision": "bf16", "max_length": 1024, "per_device_train_batch_size": 1, "attn_implementation": "eager",
+                "mixed_precision": "bf16", "max_length": 1024, "per_device_train_batch_size": 1, "attn_implementation": "eager", "gradient_checkpointing": true,
                 "zero_stage": 3, "offload_optimizer": "cpu", "offload_param": "cpu"}}"#
         );
         let estimate = estimate(&Job::resolve(&Plan::from_json(&plan).unwrap()).unwrap());

@@ -213,6 +213,10 @@ impl Program {
         let Some(Piece { phase, step, range }) = self.pieces.get(at) else { return Ok(()) };
         run.allocator.reset_peaks();
         run.play(&self.record, range.clone()).map_err(|lack| Shortage { phase: *phase, step: *step, ..lack })?;
+        if *step == 0 {
+            // What a framework frees before the first step is loading's as well, and goes with it (`Run::loaded`).
+            run.allocator.empty_cache();
+        }
         raise(demand, *phase, run.allocator.demand_peak());
         Ok(())
     }

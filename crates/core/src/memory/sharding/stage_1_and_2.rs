@@ -24,7 +24,6 @@ pub(super) fn standing_buffers(sharding: &Sharding, tape: &Rc<Tape>, trainable: 
             element_type(sharding.param_dtype),
         ));
     } else if flat::is_replayed(tape) {
-        // `deepspeed.initialize` is behind `free_memory` (transformers trainer.py `_inner_training_loop`): what it frees stays cached.
         tape.mark(|marks, at| marks.framework = Some(at));
         let label = tape.label(Term::OptimizerTemporaries, "zeros for gradients");
         let zeros = |part: &u64| Tensor::new(tape, label, flat::part(*part), ElementType::F32);
