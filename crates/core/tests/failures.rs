@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use headroom_core::job::Job;
-use headroom_core::memory::{self, replay};
+use headroom_core::memory::{self, Phase, replay};
 use headroom_core::plan::{GpuChoice, Plan};
 use serde_json::Value;
 
@@ -39,4 +39,24 @@ fn the_request_that_fails_is_the_one_that_failed() {
     assert_eq!(count, 93);
     // In three steps another request fails first, on a device of the same size to 1.3 %; the cause is not found.
     assert!(others.len() <= 3, "{others:#?}");
+}
+
+/// LLaDA-8B, of Llama 3.1's shape, on two A100 of 40 GB: "Tried to allocate 14.9 GiB" while DeepSpeed sets the optimizer up.
+#[test]
+fn zeros_that_deepspeed_fills_for_gradients_fail_where_it_starts() {
+    for (stage, trainer) in [(1, "transformers"), (2, "transformers"), (2, "custom")] {
+        let plan = format!(
+            r#"{{"model": "meta-llama/Llama-3.1-8B", "gpu": "a100-40gb", "num_gpus": 2, "trainer": {{"name": "{trainer}"}}, "method": "full",
+                "torch_dtype": "bfloat16", "max_length": 1024, "gradient_checkpointing": true, "zero_stage": {stage}}}"#
+        );
+        let failed = replay(&job(&Plan::from_json(&plan).unwrap())).failure.unwrap();
+        assert_eq!((failed.step, failed.phase), (0, Phase::Load), "stage {stage} under {trainer}");
+        // An fp32 number for each that this rank steps; those without weight decay are a group of their own.
+        let half = 4 * 8_030_261_248u64 / 2;
+        assert!(failed.request_bytes.abs_diff(half) < half / 1000, "{}", failed.request_bytes);
+        // Offloaded, they are on the host.
+        let offloaded = plan.replace(r#""zero_stage""#, r#""offload_optimizer": "cpu", "zero_stage""#);
+        let step = replay(&job(&Plan::from_json(&offloaded).unwrap())).failure.map(|failed| failed.step);
+        assert_ne!(step, Some(0));
+    }
 }

@@ -134,3 +134,25 @@ fn releases_that_cannot_be_read_are_older_than_any() {
         assert!(Program::from_json(&with_older(&release).to_string()).is_err(), "{release}");
     }
 }
+
+/// Transformers up to 5.14 took flash-linear-attention's gated norm, one kernel that keeps what it reads; later ones compute it in
+/// operators of PyTorch's.
+#[test]
+fn the_gated_norm_of_qwen_3_5_is_that_of_its_release() {
+    let held = |release: &str, package: &str| {
+        let plan = json!({
+            "model": "Qwen/Qwen3.5-4B", "gpu": "h200", "method": "full", "max_length": 4096,
+            "software": {"transformers": release, "flash_linear_attention": package, "causal_conv1d": "1.7.0"},
+        });
+        let job = Job::resolve(&Plan::from_json(&plan.to_string()).unwrap()).unwrap();
+        let estimate = memory::estimate(&job);
+        estimate.phases.iter().find(|phase| phase.phase == memory::Phase::Loss).unwrap().allocated_bytes
+    };
+    let (fused, apart) = (held("5.14.1", "0.5.2"), held("5.15.0", "0.5.2"));
+    // In each of 24 layers 4,096 tokens of 32 heads of 128: three fp32 tensors and two in 16 bits (what is normed, the gate and its
+    // silu; normed, and times the weight) in place of what is normed and the gate in 16 bits.
+    let each = (apart - fused) as f64 / (24 * 4096 * 4096) as f64;
+    assert!((each - 12.0).abs() < 0.1, "{each}");
+    assert_eq!(held("5.5.0", "0.5.2"), fused);
+    assert_eq!(held("5.23.0", "0.5.2"), apart);
+}

@@ -300,3 +300,20 @@ fn each_release_takes_its_own_defaults_between_measured_ones_too() {
     assert_eq!(changes.iter().filter(|(_, new)| new.name() == "mixed_precision").count(), 1);
     assert!(changed_before(TrainerName::Trl, Task::Sft, Release::new(0, 18, 0)).is_empty());
 }
+
+#[test]
+fn a_package_that_a_trainer_asks_for_is_there() {
+    let fla = |name: &str, version: Option<&str>| {
+        let trainer = version.map_or_else(
+            || format!(r#"{{"name": "{name}"}}"#),
+            |version| format!(r#"{{"name": "{name}", "version": "{version}"}}"#),
+        );
+        read(&format!(r#"{{"model": "Qwen/Qwen3.5-4B", "trainer": {trainer}}}"#)).software.flash_linear_attention
+    };
+    assert_eq!(fla("axolotl", None).as_deref(), Some("0.5.2"));
+    assert_eq!(fla("axolotl", Some("0.17.0")).as_deref(), Some("0.4.1"));
+    assert_eq!(fla("axolotl", Some("0.5.0")), None);
+    for name in ["custom", "trl", "transformers", "llamafactory", "ms-swift"] {
+        assert_eq!(fla(name, None), None, "{name}");
+    }
+}

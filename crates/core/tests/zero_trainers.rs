@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use headroom_core::job::Job;
-use headroom_core::memory::{Term, estimate, estimate_replayed};
+use headroom_core::memory::{Fit, Term, estimate, estimate_replayed};
 use headroom_core::plan::Plan;
 use serde_json::Value;
 
@@ -45,4 +45,31 @@ fn a_fused_head_is_gathered_for_the_model_around_it() {
     let rows = estimate.allocations.iter().filter(|row| row.module == "lm_head");
     let gathered = rows.filter(|row| row.term == Term::GatheredParameters).map(|row| row.bytes_at_peak).max();
     assert_eq!(gathered, Some(128_256 * 2048 * 2));
+}
+
+/// gpt-oss-20b in full under ZeRO-3 with everything offloaded, on eight A100 of 40 GB: out of memory while it loads.
+#[test]
+fn a_packed_checkpoint_is_whole_on_every_gpu_before_zero_3_takes_a_share() {
+    let load = |model: &str, trainer: &str| {
+        let plan = format!(
+            r#"{{"model": {model}, "gpu": "a100-40gb", "num_gpus": 8, "trainer": {trainer}, "method": "full", "torch_dtype": "bfloat16",
+                "mixed_precision": "bf16", "max_length": 1024, "per_device_train_batch_size": 1, "attn_implementation": "eager", "gradient_checkpointing": true,
+                "zero_stage": 3, "offload_optimizer": "cpu", "offload_param": "cpu"}}"#
+        );
+        let estimate = estimate(&Job::resolve(&Plan::from_json(&plan).unwrap()).unwrap());
+        (estimate.phases.first().unwrap().allocated_bytes, estimate.verdict.fit)
+    };
+    const WEIGHTS: u64 = 2 * 20_914_757_184;
+    for trainer in [r#"{"name": "trl", "version": "0.24.0"}"#, r#"{"name": "transformers"}"#] {
+        let (bytes, fit) = load(r#""openai/gpt-oss-20b""#, trainer);
+        assert!(bytes.abs_diff(WEIGHTS) < WEIGHTS / 50, "{bytes}");
+        assert_eq!(fit, Fit::DoesNotFit, "{trainer}");
+        // A copy in 16 bits is sharded while it comes.
+        let config = headroom_core::model::find("openai/gpt-oss-20b").unwrap().config;
+        let (packed, plain) = (r#","quantization_config":{"quant_method":"mxfp4"}"#, "");
+        let copy = format!(r#"{{"name": "copy", "config": {}}}"#, config.replace(packed, plain));
+        let (bytes, fit) = load(&copy, trainer);
+        assert!(bytes < WEIGHTS / 4, "{bytes}");
+        assert_eq!(fit, Fit::Fits);
+    }
 }

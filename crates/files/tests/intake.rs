@@ -5,6 +5,7 @@
 use headroom_core::job::Job;
 use headroom_core::memory::estimate;
 use headroom_core::plan::{LaunchedBy, Offload, Plan, RolloutEngine, TrainerName};
+use headroom_files::export::{Format, export};
 use headroom_files::finding::Language;
 use headroom_files::import::{File, Import, import};
 
@@ -409,4 +410,22 @@ fn metrics_of_whole_logits_are_read_from_the_trainers_arguments() {
     assert!(!computes(""));
     assert!(!computes(", compute_metrics=None"));
     assert!(!computes(", compute_metrics=metrics, preprocess_logits_for_metrics=argmax"));
+}
+
+#[test]
+fn experts_that_axolotl_quantises_are_quantised_in_the_plan() {
+    let text = "base_model: allenai/OLMoE-1B-7B-0924\nload_in_4bit: true\nquantize_moe_experts: true\nadapter: qlora\nlora_r: 16\n\
+        lora_target_modules: [q_proj, k_proj, v_proj, o_proj]\nsequence_len: 2048\nmicro_batch_size: 1\nbf16: true\n";
+    let plan = estimated("olmoe.yaml", text);
+    assert!(plan.quantization.quantize_moe_experts);
+    // And back.
+    let exported = export(&plan, Format::Axolotl, Language::English).unwrap();
+    assert!(import(&exported.files).plan.quantization.quantize_moe_experts);
+}
+
+#[test]
+fn a_trainer_that_needs_flash_linear_attention_has_it() {
+    let axolotl = "base_model: Qwen/Qwen3.5-4B\nsequence_len: 2048\nmicro_batch_size: 1\nbf16: true\nadapter: lora\nlora_r: 8\n\
+        lora_target_linear: true\n";
+    assert_eq!(estimated("axolotl.yaml", axolotl).software.flash_linear_attention.as_deref(), Some("0.5.2"));
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{AttentionKernel, Job, Numerics, models};
+use super::{AttentionKernel, HeldExperts, Job, Numerics, models};
 use crate::model::{Images, Model};
 use crate::plan::{
     AdapterTargets, Companion, CompanionModel, Dtype, InstanceRole, Method, ModelChoice, Offload, Plan, Problem,
@@ -108,6 +108,7 @@ impl Job {
             sharding,
             attention: AttentionKernel::of(&plan, &instance.model, &self.gpu),
             targets: AdapterTargets::of(&plan, &instance.model),
+            experts: HeldExperts::of(&plan, &instance.model),
             model: instance.model.clone(),
             instances: Vec::new(),
             plan,

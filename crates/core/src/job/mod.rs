@@ -7,6 +7,7 @@
 
 mod attention;
 mod engine;
+mod experts;
 mod four_bit;
 mod images;
 mod input_grads;
@@ -26,6 +27,7 @@ mod trainer;
 
 pub use attention::AttentionKernel;
 pub(crate) use engine::{MAX_NUM_SEQS, captured};
+pub(crate) use experts::HeldExperts;
 pub(crate) use four_bit::FusedGemm;
 pub use images::ImageRule;
 pub(crate) use images::SeenImage;
@@ -73,6 +75,8 @@ pub struct Job {
     pub(crate) numerics: Numerics,
     /// What gets adapters.
     pub(crate) targets: AdapterTargets,
+    /// How the policy's routed experts are held.
+    pub(crate) experts: HeldExperts,
     /// What computes the loss.
     pub(crate) loss: LossImplementation,
     /// What attention runs in.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::attention::AttentionKernel;
+use super::experts::HeldExperts;
 use super::instances::{Instance, instances};
 use super::loss::LossImplementation;
 use super::numerics::Numerics;
@@ -136,8 +137,7 @@ fn find_gpu(choice: &GpuChoice) -> Result<Gpu, Problem> {
 fn pads(plan: &Plan) -> bool {
     // Where documents share a row, a mask keeps them apart (masking_utils.py `packed_sequence_mask_function`), but in
     // kernels that are told their lengths (modeling_flash_attention_utils.py `prepare_fa_kwargs_from_position_ids`).
-    let flash = plan.attn_implementation == AttnImplementation::FlashAttention2;
-    let by_lengths = plan.packs_by_lengths() || flash && plan.trainer.name != TrainerName::Custom;
+    let by_lengths = plan.packs_by_lengths() || plan.attn_implementation == AttnImplementation::FlashAttention2;
     plan.padded_batch
         || plan.shares_rows() && !by_lengths
         || plan.is_reinforcement() && plan.trainer.name == TrainerName::Custom
@@ -156,6 +156,7 @@ fn derive(plan: Plan, model: Arc<Model>, gpu: Gpu, instances: Vec<Instance>) -> 
         loss: LossImplementation::of(&plan, TrainerStep::of(&plan)),
         trainer: TrainerStep::of(&plan),
         targets: AdapterTargets::of(&plan, &model),
+        experts: HeldExperts::of(&plan, &model),
         numerics: Numerics::of(&plan, &sharding),
         attention: AttentionKernel::of(&plan, &model, &gpu),
         images: super::images::of(&plan, &model, batches.sequences_per_forward),

@@ -105,7 +105,7 @@ pub struct Sharding {
     pub shards_four_bit: bool,
     /// A partition of LLM.int8()'s weights is kept beside the whole.
     pub partitions_eight_bit: bool,
-    /// A quantised base is whole on every GPU while it is loaded, before anything shards it.
+    /// A quantised base, or one of a packed checkpoint, is whole on every GPU while it is loaded, before anything shards it.
     pub loads_whole_base: bool,
     /// FSDP2's groups are freed after forward and gathered again for backward.
     pub reshard_after_forward: bool,
@@ -204,7 +204,7 @@ impl Sharding {
                 && trains(plan)
                 && plan.method == Method::Qlora
                 && plan.quantization.bits == 8,
-            loads_whole_base: loads_whole_base(plan, scheme),
+            loads_whole_base: loads_whole_base(plan, model, scheme),
             reshard_after_forward: keys.reshard_after_forward,
             wrap_embedding: keys.wrap_embedding,
             param_dtype: gathered.unwrap_or(plan.weights_dtype()),
@@ -347,14 +347,18 @@ fn shards_four_bit(plan: &Plan, scheme: Scheme) -> bool {
 /// transformers 5 quantises a base on the GPU of each process (quantizers/quantizer_bnb_4bit.py `update_device_map`) and
 /// leaves it there, whatever shards it afterwards. transformers 4 brought each weight to the host again under ZeRO-3 and,
 /// with `cpu_ram_efficient_loading`, under FSDP (modeling_utils.py `_load_state_dict_into_meta_model`).
-fn loads_whole_base(plan: &Plan, scheme: Scheme) -> bool {
+///
+/// A checkpoint that is packed itself is never built under `zero.Init` (modeling_utils.py `get_init_context`): ZeRO-3 has all of it
+/// moved to the GPU, in 16 bits by then, before it takes a share (DeepSpeed runtime/engine.py `_configure_distributed_model`).
+fn loads_whole_base(plan: &Plan, model: &Model, scheme: Scheme) -> bool {
     let transformers_5 = TrainerStep::of(plan).loads_weight_by_weight();
     let stays = match scheme {
         Scheme::Zero(3) => transformers_5,
         Scheme::Fsdp1 | Scheme::Fsdp2 => transformers_5 || !plan.distributed.cpu_ram_efficient_loading,
         _ => false,
     };
-    stays && plan.trainer.name != TrainerName::Custom && plan.method == Method::Qlora && trains(plan)
+    let is_packed = scheme == Scheme::Zero(3) && model.behaviour.is_packed && plan.method != Method::Qlora;
+    plan.trainer.name != TrainerName::Custom && trains(plan) && (stays && plan.method == Method::Qlora || is_packed)
 }
 
 /// FSDP1's strategy and prefetch. PyTorch's own default is `BACKWARD_PRE`, the Trainer's none (training_args.py

@@ -41,6 +41,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("prepare_for_kbit_training", "true"),
     ("fused_4bit_gemm", "true"),
     ("bnb_4bit_quant_storage", "uint8"),
+    ("quantize_moe_experts", "false"),
     ("torch_dtype", "bfloat16"),
     ("mixed_precision", "no"),
     ("optim", "adamw_torch"),

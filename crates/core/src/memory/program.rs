@@ -49,8 +49,7 @@ pub(super) fn run_beside(job: &Job, (extent, wanted): (Extent, Wanted), acts: &m
         tape.processors.set(Some(Processors { count, threads, compute_capability }));
     }
     tape.mark(|marks, at| {
-        *marks =
-            Marks { inputs: None, first_forward: None, states: at, step: at, optimizer_step: at, end: at, first: None };
+        *marks = Marks { states: at, step: at, optimizer_step: at, end: at, ..Marks::default() };
     });
     let mut trainable = weights.trainable.clone();
     match plan.task {

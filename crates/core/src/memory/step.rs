@@ -57,12 +57,16 @@ pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> For
         kernel: job.attention,
         knows_windows: has_flash,
         kernels: plan.software.kernels(),
+        fuses_gated_norms: behaviour.takes_gated_norm
+            && plan.software.flash_linear_attention.is_some()
+            && plan.transformers_release().is_some_and(|release| release.is_before(5, 15)),
         multiprocessors: multiprocessors(&job.gpu).0,
         padded: job.padded,
         expand_kv,
         shares_one_head: torch_is_since(plan, (2, 14)),
         widens_rms_norm: torch_is_since(plan, (2, 12)),
         liger: applies_liger(plan),
+        experts: job.experts,
         liger_experts: fuses_experts(plan, &job.model.model_type),
         fuses_adapters: job.trainer.fuses_adapters(plan),
         fused_gemm: job.fused_gemm(),

@@ -14,6 +14,12 @@ pub struct Behaviour {
     pub gathers_experts_at_once: bool,
     /// Before transformers 4.48 keys and values that heads share are repeated for the flash-attention package, too.
     pub flash_repeats_heads: bool,
+    /// How transformers 4 held the routed experts that transformers 5 stacks; `None`: it did not have the class, or its way is not known.
+    pub earlier_experts: Option<EarlierExperts>,
+    /// Up to transformers 5.14 its gated norm was flash-linear-attention's, where that is installed.
+    pub takes_gated_norm: bool,
+    /// The checkpoint is packed in MXFP4, and becomes 16-bit numbers while it is loaded.
+    pub is_packed: bool,
     /// Before transformers 5 the class's own `enable_input_require_grads` reaches its tower.
     pub hooks_tower_by_itself: bool,
     /// The class without a head has a dense layer and tanh over the first token (`BertPooler`), which runs in every forward.
@@ -29,6 +35,9 @@ impl Default for Behaviour {
             attends_by_itself: false,
             gathers_experts_at_once: false,
             flash_repeats_heads: false,
+            earlier_experts: None,
+            takes_gated_norm: false,
+            is_packed: false,
             hooks_tower_by_itself: false,
             has_pooler: false,
             classifies_pooled: false,
@@ -41,4 +50,24 @@ impl Behaviour {
     pub(super) fn eager_only() -> Self {
         Self { supports_sdpa: false, ..Self::default() }
     }
+}
+
+/// How a class of transformers 4 held routed experts (4.57 models/*/modeling_*.py).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EarlierExperts {
+    /// Stacked in bare parameters, as now.
+    Stacked,
+    /// Each expert is three linear layers; the experts run one after the other, each on the tokens that chose it.
+    Linear(LinearExperts),
+}
+
+/// Experts that are linear layers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinearExperts {
+    /// Last names of an expert's layers: gate, up, down.
+    pub names: [&'static str; 3],
+    /// The router is a linear layer as well: quantised and adapted like any other.
+    pub routes_linearly: bool,
+    /// What experts give is summed in the dtype of the weights that it counts with, and in that of the hidden states otherwise.
+    pub sums_in_weights_dtype: bool,
 }

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value as Json};
 
+use super::behaviour::{EarlierExperts, LinearExperts};
+
 /// Classes whose steps were compared with PyTorch's allocator, in order.
 const MEASURED: &[&str] = &[
     "afmoe",
@@ -210,6 +212,37 @@ pub(super) fn flash_repeats_heads(model_type: &str) -> bool {
 /// models/*/modeling_*.py).
 pub(super) fn hooks_tower_by_itself(model_type: &str) -> bool {
     matches!(model_type, "idefics2" | "idefics3" | "smolvlm")
+}
+
+/// How transformers 4 held a class's routed experts (4.57 models/*/modeling_*.py).
+pub(super) fn earlier_experts(model_type: &str) -> Option<EarlierExperts> {
+    const LLAMA: [&str; 3] = ["gate_proj", "up_proj", "down_proj"];
+    const MIXTRAL: [&str; 3] = ["w1", "w3", "w2"];
+    let linear = |names, routes_linearly, sums_in_weights_dtype| {
+        Some(EarlierExperts::Linear(LinearExperts { names, routes_linearly, sums_in_weights_dtype }))
+    };
+    match model_type {
+        "mixtral" | "minimax" | "phimoe" => linear(MIXTRAL, true, false),
+        "qwen2_moe"
+        | "qwen3_moe"
+        | "qwen3_next"
+        | "qwen3_omni_moe_text"
+        | "qwen3_omni_moe_thinker"
+        | "olmoe"
+        | "flex_olmo"
+        | "jamba" => linear(LLAMA, true, false),
+        // Their routers are in fp32 by themselves, and no router of these is quantised here.
+        "ernie4_5_moe" | "hunyuan_v1_moe" => linear(LLAMA, false, false),
+        "deepseek_v3" | "dots1" | "glm4_moe" | "glm4v_moe" | "glm4v_moe_text" => linear(LLAMA, false, true),
+        "aria_text" | "gpt_oss" | "granitemoe" | "granitemoehybrid" | "granitemoeshared" | "jetmoe" | "llama4"
+        | "llama4_text" | "qwen3_vl_moe" | "qwen3_vl_moe_text" => Some(EarlierExperts::Stacked),
+        _ => None,
+    }
+}
+
+/// Classes whose gated norm was `FusedRMSNormGated` of flash-linear-attention up to transformers 5.14 (models/*/modeling_*.py).
+pub(super) fn takes_gated_norm(model_type: &str) -> bool {
+    matches!(model_type, "qwen3_next" | "qwen3_5" | "qwen3_5_text" | "qwen3_5_moe" | "qwen3_5_moe_text")
 }
 
 /// Classes whose block of experts DeepSpeed gathers at once (`DEFAULT_LEAF_MODULE_CLASSES` in DeepSpeed 0.19

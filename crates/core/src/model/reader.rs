@@ -124,6 +124,10 @@ fn finish(
     model_type.clone_into(&mut model.model_type);
     model.behaviour.flash_repeats_heads = classes::flash_repeats_heads(model_type);
     model.behaviour.hooks_tower_by_itself = classes::hooks_tower_by_itself(model_type);
+    let packing = whole.object("quantization_config").and_then(|said| said.text(&["quant_method"]).ok().flatten());
+    model.behaviour.is_packed = packing == Some("mxfp4");
+    model.behaviour.takes_gated_norm = classes::takes_gated_norm(model_type);
+    model.behaviour.earlier_experts = classes::earlier_experts(model_type);
     model.behaviour.gathers_experts_at_once = classes::gathers_experts_at_once(model_type);
     model.is_measured = classes::is_measured(model_type);
     model.reading = reading;

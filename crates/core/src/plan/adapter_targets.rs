@@ -7,7 +7,7 @@
 use super::{
     Method, Plan, Problem, ProblemKind, Release, TargetModules, Task, TrainerName, attention_module_names, names_module,
 };
-use crate::model::{ExpertNames, Model, Module, ModuleKind, Role};
+use crate::model::{EarlierExperts, ExpertNames, Model, Module, ModuleKind, Role};
 
 /// Earlier name of a linear layer, and the parameter that it is part of now.
 type Conversion = &'static [(&'static str, &'static str)];
@@ -44,6 +44,8 @@ pub(crate) struct AdapterTargets {
     parameters: Vec<String>,
     /// What the model's earlier names became; `None` where nothing is converted.
     converted: Option<Conversion>,
+    /// Linear layers that transformers 4 makes of experts and router, by their names in a layer.
+    earlier: Vec<String>,
     /// [`FUSED`] stands for two earlier layers, each with its rank.
     doubles_fused: bool,
     /// W + dW is one `baddbmm` of the factors (peft 0.21, tuners/lora/layer.py `_LoraFactorsProxy`), and not the sum of the
@@ -65,6 +67,7 @@ impl AdapterTargets {
             all_linear,
             parameters: lora.target_parameters.clone(),
             converted,
+            earlier: if stacks_experts(plan) { Vec::new() } else { earlier_layers(model) },
             folds_factors: peft_is_since(plan, Release::new(0, 21, 0)),
             ..Self::default()
         };
@@ -120,26 +123,31 @@ impl AdapterTargets {
 
     /// Whether peft makes something of the name `name` in a list of targets, beside linear modules.
     pub(super) fn converts(&self, name: &str) -> bool {
-        self.now(name).is_some()
+        self.now(name).is_some() || self.earlier.iter().any(|layer| names_module(name, layer))
     }
+}
+
+/// Names of the linear layers that transformers 4 makes of experts and router.
+fn earlier_layers(model: &Model) -> Vec<String> {
+    let Some(EarlierExperts::Linear(linear)) = model.behaviour.earlier_experts else { return Vec::new() };
+    let mut names = Vec::new();
+    for module in model.layer_kinds().flat_map(|(layer, _)| &layer.modules) {
+        match module.role {
+            Role::RoutedExperts => names.extend(linear.names.map(|name| [module.name.as_str(), ".", name].concat())),
+            Role::Router if linear.routes_linearly => names.push(module.name.clone()),
+            _ => {}
+        }
+    }
+    names
 }
 
 fn adapts_all_linear(plan: &Plan) -> bool {
     plan.method != Method::Full && plan.lora.target_modules == TargetModules::AllLinear
 }
 
-/// Whether routed experts are stacked in bare parameters: since transformers 5. Trainers that shipped with transformers 4.57
-/// have it unless the plan says otherwise.
+/// Whether every class stacks its routed experts in bare parameters: since transformers 5.
 pub(crate) fn stacks_experts(plan: &Plan) -> bool {
-    let five = Release::new(5, 0, 0);
-    match plan.software.transformers.as_deref().and_then(Release::parse) {
-        Some(given) => given >= five,
-        None => match plan.trainer.name {
-            TrainerName::Transformers => plan.trainer.release() >= five,
-            TrainerName::Trl => plan.trainer.release() >= Release::new(1, 0, 0),
-            _ => true,
-        },
-    }
+    plan.transformers_release().is_none_or(|release| !release.is_before(5, 0))
 }
 
 /// Whether peft is at `release` or later: as the plan says, or the version that the trainer's measured release runs with;
@@ -187,10 +195,12 @@ pub(super) fn problems(plan: &Plan, model: &Model) -> Vec<Problem> {
         let other = if plan.lora.target_parameters.is_empty() { "target_modules" } else { "target_parameters" };
         problems.push(contradiction("lora.lora_dropout", &["lora.", other].concat(), "0"));
     }
-    // There each expert was three `Linear`s of its own: quantised one by one, and found by "all-linear".
-    let has_linear_experts = known().any(|(module, ..)| module.role == Role::RoutedExperts) && !stacks_experts(plan);
+    // A class that transformers 4 lacked had code of its own, which mostly made linear layers of its experts: quantised one by
+    // one, and found by "all-linear".
+    let is_unknown = !stacks_experts(plan) && model.behaviour.earlier_experts.is_none();
+    let has_experts = is_unknown && known().any(|(module, ..)| module.role == Role::RoutedExperts);
     let meets_them = plan.method == Method::Qlora || adapts_all_linear(plan);
-    if has_linear_experts && meets_them && plan.task != Task::Inference {
+    if has_experts && meets_them && plan.task != Task::Inference {
         let (field, newest) = match plan.trainer.name {
             TrainerName::Trl | TrainerName::Transformers if plan.software.transformers.is_none() => {
                 ("trainer.version", plan.trainer.name.measured().last())
@@ -198,6 +208,9 @@ pub(super) fn problems(plan: &Plan, model: &Model) -> Vec<Problem> {
             _ => ("software.transformers", TrainerName::Transformers.measured().last()),
         };
         problems.push(contradiction(field, "model", &newest.map(Release::to_string).unwrap_or_default()));
+    }
+    if plan.quantizes_stacked_experts() && known().any(|(module, ..)| module.role == Role::RoutedExperts) {
+        problems.extend(quantized_experts(plan, model));
     }
     if breaks_all_linear(plan, model) {
         problems.push(contradiction("lora.target_modules", "software.peft", &attention_module_names(model).join(",")));
@@ -214,6 +227,24 @@ pub(super) fn problems(plan: &Plan, model: &Model) -> Vec<Problem> {
         }
     }
     problems
+}
+
+/// What cannot be done with stacked experts that are quantised.
+fn quantized_experts(plan: &Plan, model: &Model) -> Option<Problem> {
+    const FIELD: &str = "quantization.quantize_moe_experts";
+    if plan.quantization.bits == 8 {
+        // Each forward makes fp32 numbers of them (axolotl monkeypatch/moe_quant.py `Bnb8bitParametrization`).
+        let kind =
+            ProblemKind::NotModelled { value: "true, 8 bits".to_owned(), modelled: vec!["true, 4 bits", "false"] };
+        return Some(Problem::new(FIELD, kind));
+    }
+    if plan.trainer.name == TrainerName::Axolotl && adapts_all_linear(plan) {
+        // utils/schemas/config.py `check_quantize_moe_experts`.
+        let fix = attention_module_names(model).join(",");
+        let kind = ProblemKind::Contradiction { other: FIELD.to_owned(), fix };
+        return Some(Problem::new("lora.target_modules", kind));
+    }
+    None
 }
 
 /// peft 0.19 takes the text "all-linear" for a set of letters where it converts names, and finds no such modules.

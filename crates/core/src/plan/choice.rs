@@ -229,6 +229,9 @@ pub struct Quantization {
     pub fused_4bit_gemm: bool,
     /// dtype of the tensors that 4-bit weights are packed into: FSDP and ZeRO-3 shard only those of the group's own.
     pub bnb_4bit_quant_storage: QuantStorage,
+    /// Whether a mixture's stacked experts are quantised too, which are no linear layers (axolotl's key; bitsandbytes
+    /// nn/parametrize.py `replace_parameter_4bit`).
+    pub quantize_moe_experts: bool,
 }
 
 /// A size that DeepSpeed takes as a number, leaves at its own default, or that Hugging Face fills in.
@@ -347,6 +350,13 @@ impl Software {
             causal_conv1d: self.causal_conv1d.is_some(),
             mamba_ssm: self.mamba_ssm.is_some(),
         }
+    }
+}
+
+impl super::Plan {
+    /// Whether stacked experts are quantised with the linear layers.
+    pub(crate) fn quantizes_stacked_experts(&self) -> bool {
+        self.method == super::Method::Qlora && self.quantization.quantize_moe_experts
     }
 }
 

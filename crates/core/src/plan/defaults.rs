@@ -95,6 +95,7 @@ impl Default for Quantization {
             prepare_for_kbit_training: true,
             fused_4bit_gemm: true,
             bnb_4bit_quant_storage: QuantStorage::Uint8,
+            quantize_moe_experts: false,
         }
     }
 }

@@ -107,6 +107,7 @@ pub(super) static FIELDS: &[Field] = &[
     row!(quantization.prepare_for_kbit_training, Kind::Flag),
     row!(quantization.fused_4bit_gemm, Kind::Flag),
     row!(quantization.bnb_4bit_quant_storage, Kind::Choice(QuantStorage::NAMES)),
+    row!(quantization.quantize_moe_experts, Kind::Flag),
     row!(torch_dtype, Kind::Choice(Dtype::NAMES)),
     row!(mixed_precision, Kind::Choice(MixedPrecision::NAMES)),
     row!(optim, Kind::Choice(Optimizer::NAMES)),

@@ -213,6 +213,9 @@ fn adapter(planned: &Planned<'_>) -> Vec<Setting> {
         ];
         settings.push(set("bnb_config_kwargs", kwargs));
     }
+    if plan.method == Method::Qlora && plan.quantization.quantize_moe_experts {
+        settings.push(set("quantize_moe_experts", true));
+    }
     settings.push(set("lora_r", plan.lora.r));
     // utils/schemas/peft.py takes whole numbers alone; what is cut off is said as such, and is no memory.
     settings.push(set("lora_alpha", plan.lora.lora_alpha.round() as u64).because(Why::Scaled));

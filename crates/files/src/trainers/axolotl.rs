@@ -14,6 +14,7 @@ pub(super) const ROWS: &[Row] = &[
     nothing("bnb_config_kwargs.bnb_4bit_compute_dtype"),
     nothing("bnb_config_kwargs.llm_int8_has_fp16_weight"),
     nothing("bnb_config_kwargs.llm_int8_threshold"),
+    sets("quantize_moe_experts", "quantization.quantize_moe_experts", As::Flag),
     sets("lora_r", "lora.r", As::Whole),
     sets("lora_alpha", "lora.lora_alpha", As::Real),
     sets("lora_dropout", "lora.lora_dropout", As::Real),

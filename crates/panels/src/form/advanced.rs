@@ -73,9 +73,7 @@ const ADAPTERS: &[Row] = &[
         adapts,
     ),
     row_where("lora.target_parameters", Typed, |plan, job| {
-        let routes =
-            |job: &Job| job.model().layers.iter().any(|run| matches!(run.layer.feed_forward, FeedForward::Experts(_)));
-        adapts(plan, job) && (job.is_some_and(routes) || !plan.lora.target_parameters.is_empty())
+        adapts(plan, job) && (routes(job) || !plan.lora.target_parameters.is_empty())
     }),
     row_where("lora.modules_to_save", Typed, adapts),
     row_where("lora.kernels", List(auto_words), |plan, job| {
@@ -83,6 +81,9 @@ const ADAPTERS: &[Row] = &[
     }),
     row_where("lora.lora_alpha", Typed, adapts),
     row_where("enable_input_require_grads", List(auto_words), adapts),
+    row_where("quantization.quantize_moe_experts", Switch, |plan, job| {
+        plan.method == Method::Qlora && routes(job) || plan.quantization.quantize_moe_experts
+    }),
     row_where("quantization.fused_4bit_gemm", Switch, adapts),
     row_where(
         "quantization.bnb_4bit_quant_storage",
@@ -132,6 +133,13 @@ const DDP: &[Row] = &[
     row("distributed.static_graph", Switch),
     row("distributed.find_unused_parameters", Switch),
 ];
+
+/// Whether the model has a mixture of experts.
+fn routes(job: Option<&Job>) -> bool {
+    let is_mixture =
+        |job: &Job| job.model().layers.iter().any(|run| matches!(run.layer.feed_forward, FeedForward::Experts(_)));
+    job.is_some_and(is_mixture)
+}
 
 /// Whether the model writes a text of another length than it reads.
 fn has_target(plan: &Plan, job: Option<&Job>) -> bool {

@@ -61,6 +61,7 @@ pub(super) static FURTHER: FurtherFields = FurtherFields {
         "",
         "4 位权重打包存放的数据类型；与其余权重相同时，FSDP 才会对其分片。",
     ),
+    quantize_moe_experts: field("量化专家", "", "把 MoE 中堆叠的专家权重也量化为 4 位；每层运行时再反量化。"),
     precision: field("精度", "", "权重加载时的数据类型，以及其上的自动混合精度。"),
     optim: field("优化器", "", "决定每个可训练参数需要多少字节的状态。"),
     accumulation: field("梯度累积", "步", "累加若干次前向后再更新一次参数；费时间，几乎不费显存。"),

@@ -87,7 +87,7 @@ pub(super) fn note(note: &Note) -> String {
         ),
         Note::UnquantizedParts { bytes } => {
             format!(
-                "只有线性层会量化；词嵌入、输出头、归一化层和 MoE 的堆叠专家权重不会，占 {}：4 位量化省不到权重的四分之三。",
+                "词嵌入、输出头、归一化层等非线性层的部分（包括未另行量化的 MoE 堆叠专家）不会量化，占 {}：4 位量化省不到权重的四分之三。",
                 bytes_text(*bytes)
             )
         }

@@ -101,6 +101,11 @@ pub(super) static FURTHER: FurtherFields = FurtherFields {
         "",
         "What 4-bit weights are packed into. FSDP shards them only in the dtype of the other weights.",
     ),
+    quantize_moe_experts: field(
+        "Quantise experts",
+        "",
+        "A mixture's stacked experts in 4 bits, too; each layer dequantises them while it runs.",
+    ),
     precision: field("Precision", "", "The dtype the weights are loaded in, and autocast over it."),
     optim: field("Optimizer", "", "Decides how many bytes of state each trained parameter needs."),
     accumulation: field(

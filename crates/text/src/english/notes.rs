@@ -99,7 +99,7 @@ pub(super) fn note(note: &Note) -> String {
             bytes_text(*available)
         ),
         Note::UnquantizedParts { bytes } => format!(
-            "Only linear layers are quantised. Embeddings, head, norms and a mixture's stacked experts are not, and take {}: 4 bits never save three quarters of the weights.",
+            "Embeddings, head, norms and what else is no linear layer (a mixture's stacked experts, unless they are quantised) are not quantised and take {}: 4 bits never save three quarters of the weights.",
             bytes_text(*bytes)
         ),
         Note::OtherVendor { gpu } => format!(

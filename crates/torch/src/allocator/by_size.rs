@@ -1,6 +1,7 @@
 //! Free blocks in order of size, then address.
 
 use crate::tape::BLOCK;
+use std::collections::VecDeque;
 
 /// Lists that share each doubling of sizes.
 const STEPS: usize = 8;
@@ -9,10 +10,11 @@ const STEPS: usize = 8;
 pub(super) type Entry = (u64, u64, u32);
 
 /// Sorted lists of free blocks, eight for each doubling of sizes, with a map of those that are not empty. A replay copies
-/// its pools for every device that it tries, so there are as many lists as the largest block needs and no more.
+/// its pools for every device that it tries, so there are as many lists as the largest block needs and no more. Blocks come and go
+/// at either end of a list: the adapters of thousands of experts have as many gradients of one size.
 #[derive(Debug, Clone, Default)]
 pub(super) struct BySize {
-    lists: Vec<Vec<Entry>>,
+    lists: Vec<VecDeque<Entry>>,
     filled: [u64; WORDS],
 }
 
@@ -29,7 +31,7 @@ impl BySize {
     pub(super) fn insert(&mut self, entry: Entry) {
         let list = list_of(entry.0);
         if self.lists.len() <= list {
-            self.lists.resize_with(list + 1, Vec::new);
+            self.lists.resize_with(list + 1, VecDeque::new);
         }
         let entries = &mut self.lists[list];
         if let Err(at) = entries.binary_search(&entry) {
@@ -67,7 +69,7 @@ impl BySize {
     /// Takes the smallest block of at least `size` bytes out.
     pub(super) fn take_smallest(&mut self, size: u64) -> Option<u32> {
         let (list, at) = self.place_of_smallest(size)?;
-        let (_, _, id) = self.lists[list].remove(at);
+        let (_, _, id) = self.lists[list].remove(at)?;
         if self.lists[list].is_empty() {
             self.filled[list / 64] &= !(1 << (list % 64));
         }
@@ -77,9 +79,9 @@ impl BySize {
     /// Blocks of at least `size` bytes, smallest first.
     pub(super) fn from(&self, size: u64) -> impl Iterator<Item = u32> {
         let first = list_of(size);
-        let here =
-            self.lists.get(first).map_or(&[][..], |list| &list[list.partition_point(|(other, _, _)| *other < size)..]);
-        here.iter().chain(self.filled_from(first + 1).flat_map(|list| &self.lists[list])).map(|(_, _, id)| *id)
+        let here = self.lists.get(first).into_iter();
+        let here = here.flat_map(move |list| list.range(list.partition_point(|(other, _, _)| *other < size)..));
+        here.chain(self.filled_from(first + 1).flat_map(|list| &self.lists[list])).map(|(_, _, id)| *id)
     }
 
     /// Every block.

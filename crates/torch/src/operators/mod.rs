@@ -38,6 +38,7 @@ mod embedding;
 mod matmul;
 mod recorded;
 mod reductions;
+mod rows;
 mod views;
 
 pub use attention::{AttentionLabels, AttentionSizes, Bias, efficient_attention, flash_attention};
@@ -50,6 +51,7 @@ pub use embedding::embedding;
 pub use matmul::{linear, matmul};
 pub use recorded::{Keeps, Kernel, Made, Operand, Operator, Output, Place, Setting, Step, Template, Tensors};
 pub use reductions::{layer_norm, max_last, mean_last, softmax};
+pub use rows::{add_rows_at, put_rows_at, rows_at};
 pub use views::{
     cat_last, chunk_heads, contiguous, join_pieces, repeat_heads, share_head, slice_last, split_heads, split_last,
     split_pieces, to_heads, transpose_heads, unfold_batch,

@@ -49,6 +49,8 @@ pub const RELABELLED: StorageId = u32::MAX;
 pub struct Marks {
     /// The first batch's inputs begin, where there are any: what comes before is loaded and prepared before anything runs.
     pub inputs: Option<usize>,
+    /// A framework begins to make its own of what is loaded, where it does so before the first step.
+    pub framework: Option<usize>,
     /// What only the first forward does, once everything is loaded, begins; it ends where the state begins.
     pub first_forward: Option<usize>,
     /// Optimizer state begins; weights and inputs are before it.

@@ -11,6 +11,7 @@ mod loops;
 mod matmul;
 mod recorded;
 mod reductions;
+mod rows;
 mod sinks;
 mod trace;
 mod views;

@@ -5,10 +5,10 @@ use super::super::sharding::{Groups, Modules};
 use super::super::sizes::Sizes;
 use super::super::term::Term;
 use super::scope::Scope;
-use crate::job::{AttentionKernel, FusedGemm, InputGrads};
+use crate::job::{AttentionKernel, FusedGemm, HeldExperts, InputGrads};
 use crate::model::{BatchImages, BatchSizes, KernelPackages, Recorded};
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 /// What is the same for every layer.
@@ -31,7 +31,7 @@ pub(in crate::memory) struct ForwardContext {
     /// dtype that sharding casts the arguments of layers to.
     pub(in crate::memory) argument_element: Option<ElementType>,
     /// Autocast's weight cache.
-    pub(in crate::memory) cast_weights: RefCell<Vec<CastWeight>>,
+    pub(in crate::memory) cast_weights: RefCell<CastWeights>,
     /// Whether this forward trains.
     pub(in crate::memory) training: bool,
     /// Gradient checkpointing runs layers again.
@@ -48,6 +48,8 @@ pub(in crate::memory) struct ForwardContext {
     pub(in crate::memory) knows_windows: bool,
     /// Packages with kernels for recorded layers that are installed.
     pub(in crate::memory) kernels: KernelPackages,
+    /// flash-linear-attention's kernel stands in for gated norms.
+    pub(in crate::memory) fuses_gated_norms: bool,
     /// Multiprocessors of the GPU.
     pub(in crate::memory) multiprocessors: u64,
     /// A mask with real padding reaches attention.
@@ -60,6 +62,8 @@ pub(in crate::memory) struct ForwardContext {
     pub(in crate::memory) widens_rms_norm: bool,
     /// Liger's kernels stand in for norms, SwiGLU and loss.
     pub(in crate::memory) liger: bool,
+    /// How routed experts are held.
+    pub(in crate::memory) experts: HeldExperts,
     /// Liger's function stands in for stacked experts.
     pub(in crate::memory) liger_experts: bool,
     /// axolotl's kernels run adapted projections of one input together.
@@ -102,11 +106,23 @@ pub(in crate::memory) struct ForwardContext {
 /// Runs once.
 pub(in crate::memory) type BackwardHook = Box<dyn FnOnce()>;
 
-/// A weight that autocast has cast and keeps until the region ends.
-pub(in crate::memory) struct CastWeight {
-    id: u64,
-    tag: LayerTag,
-    tensor: Tensor,
+/// Weights that autocast has cast and keeps until the region ends.
+#[derive(Default)]
+pub(in crate::memory) struct CastWeights {
+    made: Vec<(LayerTag, Tensor)>,
+    /// By the number of the leaf, where in `made` its copy is.
+    places: BTreeMap<u64, usize>,
+}
+
+impl CastWeights {
+    fn of(&self, leaf: u64) -> Option<Tensor> {
+        self.made.get(*self.places.get(&leaf)?).map(|(_, tensor)| tensor.clone())
+    }
+
+    fn keep(&mut self, leaf: u64, tag: LayerTag, tensor: Tensor) {
+        self.places.insert(leaf, self.made.len());
+        self.made.push((tag, tensor));
+    }
 }
 
 impl ForwardContext {
@@ -163,6 +179,11 @@ impl ForwardContext {
     /// The label of what lives for moments.
     pub(in crate::memory) fn passing(&self) -> Label {
         self.tape.label(Term::ForwardTemporaries, "")
+    }
+
+    /// Whether attention takes padding out of what it reads and puts it back into what it gives, in place of a mask.
+    pub(super) fn unpads(&self) -> bool {
+        self.padded && self.knows_windows && self.kernel == AttentionKernel::Flash
     }
 
     /// Which mask an attention with this window reads: short of the window, `sdpa` needs none of its own; the flash-attention
@@ -223,11 +244,6 @@ impl ForwardContext {
         dims(&[(Sym::B, self.batch), (Sym::S, self.length)]).with(Dim::new(sym, width))
     }
 
-    /// b·s.
-    pub(in crate::memory) fn token_count(&self) -> u64 {
-        self.batch.saturating_mul(self.length)
-    }
-
     /// `x` as autocast hands it to a matmul.
     pub(in crate::memory) fn cast_input(&self, x: &Tensor) -> Tensor {
         if *self.autocast.borrow() { cast(x, self.half, self.label(Term::AutocastInputs, "")) } else { x.clone() }
@@ -243,12 +259,12 @@ impl ForwardContext {
             Some(super::super::autograd::GradSource::Leaf(leaf)) => Some(leaf.id),
             _ => None,
         };
-        if let Some(hit) = self.cast_weights.borrow().iter().find(|cached| Some(cached.id) == id) {
-            return hit.tensor.clone();
+        if let Some(hit) = id.and_then(|id| self.cast_weights.borrow().of(id)) {
+            return hit;
         }
         let tensor = cast(weight, self.half, self.label(Term::AutocastWeights, name));
         if let Some(id) = id {
-            self.cast_weights.borrow_mut().push(CastWeight { id, tag: self.tape.tag(), tensor: tensor.clone() });
+            self.cast_weights.borrow_mut().keep(id, self.tape.tag(), tensor.clone());
         }
         tensor
     }
@@ -270,9 +286,9 @@ impl ForwardContext {
     /// Ends the autocast region: the weight cache goes, layer by layer.
     pub(in crate::memory) fn leave_autocast(&self) {
         let outside = self.tape.tag();
-        for cached in self.cast_weights.take() {
-            self.tape.enter_layer(cached.tag);
-            drop(cached.tensor);
+        for (tag, tensor) in self.cast_weights.take().made {
+            self.tape.enter_layer(tag);
+            drop(tensor);
         }
         self.tape.enter_layer(outside);
     }

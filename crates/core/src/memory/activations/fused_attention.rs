@@ -2,7 +2,7 @@
 
 use super::super::autograd::{
     AttentionLabels, AttentionSizes, Bias, Dim, ElementType, Shape, Sym, Tensor, contiguous, dims, efficient_attention,
-    flash_attention, repeat_heads, share_head, to_heads,
+    flash_attention, put_rows_at, repeat_heads, rows_at, share_head, to_heads,
 };
 use super::super::term::Term;
 use super::ForwardContext;
@@ -37,7 +37,7 @@ pub(super) fn fused(
     v: &Tensor,
 ) -> Tensor {
     let window = context.window(facts.sliding_window);
-    let masked = context.padded || window.is_some() || call.is_masked;
+    let masked = context.padded && !context.unpads() || window.is_some() || call.is_masked;
     let element = if *context.autocast.borrow() { context.half } else { q.element() };
     // Flash wants values as wide as keys, which latent attention's are not, and no head wider than this
     // (sdp_utils.cpp check_head_dim_size_flash).
@@ -87,6 +87,11 @@ pub(super) fn fused(
         groups: groups && !expand,
     };
     let labels = labels(context);
+    if kernel == AttentionKernel::Flash && context.unpads() {
+        let out = unpadded(context, (q, k, v), sizes, (facts, &labels));
+        drop((cast_q, materialised));
+        return out;
+    }
     let q_is_head_major = q.head_major();
     let out = if kernel == AttentionKernel::Flash {
         flash_attention((q, &k, &v), sizes, context.drops_out && facts.dropout > 0.0, &labels)
@@ -106,6 +111,43 @@ pub(super) fn fused(
     } else {
         to_heads(&out, flat)
     }
+}
+
+/// The flash-attention package with padding (transformers modeling_flash_attention_utils.py `_upad_input`, flash_attn
+/// bert_padding.py `pad_input`): tokens of q, k and v are copied out of their batch, what the kernel gives into a batch of zeros.
+/// How many tokens are padding a plan does not say: none, so that the figure holds for every batch.
+fn unpadded(
+    context: &ForwardContext,
+    (q, k, v): (&Tensor, Tensor, Tensor),
+    sizes: AttentionSizes,
+    (facts, labels): (&Attention, &AttentionLabels),
+) -> Tensor {
+    let places = |tokens: u64| {
+        let shape = dims(&[(Sym::Tokens, context.batch.saturating_mul(tokens))]);
+        Tensor::new(&context.tape, context.label(Term::AttentionMask, "places of tokens"), shape, ElementType::I64)
+    };
+    let taken_out = |x: &Tensor, places: &Tensor| {
+        // `reshape` of several sequences' heads copies them in order.
+        let in_order = match x.head_major() && context.batch > 1 {
+            true => contiguous(x, x.shape(), context.passing(), false),
+            false => x.clone(),
+        };
+        let out = rows_at(&in_order, places, x.shape(), context.label(Term::QueryKeyValue, "without padding"));
+        out.with_head_major(false)
+    };
+    let (of_keys, of_queries) = (places(sizes.keys), context.length > 1);
+    let k = taken_out(&k, &of_keys);
+    let v = taken_out(&v, &of_keys);
+    let q = if of_queries { taken_out(q, &of_keys) } else { q.clone() };
+    let out = flash_attention((&q, &k, &v), sizes, context.drops_out && facts.dropout > 0.0, labels);
+    drop((q, k, v));
+    let flat = context.tokens(Sym::AllValues, facts.num_attention_heads.saturating_mul(facts.value_head_dim));
+    let out = to_heads(&out, flat);
+    if !of_queries {
+        return out;
+    }
+    let padded = Tensor::new(&context.tape, context.label(Term::AttentionOutput, "padded"), flat, out.element());
+    put_rows_at(&padded, &of_keys, &out)
 }
 
 fn labels(context: &ForwardContext) -> AttentionLabels {

@@ -7,7 +7,7 @@ use crate::job::AttentionKernel;
 use crate::model::Model;
 
 /// Makes the masks that layers share, one for each window: booleans for `sdpa`, numbers in the residual stream's dtype for
-/// eager attention.
+/// eager attention. The flash-attention package gets the batch's own mask (masking_utils.py `flash_attention_mask`).
 pub(in crate::memory) fn prepare_masks(context: &ForwardContext, model: &Model, stream: ElementType) {
     let mut masks: Vec<(Option<u64>, Tensor)> = Vec::new();
     // A class whose own code reads the mask has it as numbers in every kernel.
@@ -15,7 +15,7 @@ pub(in crate::memory) fn prepare_masks(context: &ForwardContext, model: &Model, 
     let eager = context.kernel == AttentionKernel::Eager || reads_masks;
     for run in &model.layers {
         let window = context.window(run.layer.attention.sliding_window);
-        let needed = eager || context.padded || window.is_some();
+        let needed = eager || context.padded && !context.unpads() || window.is_some();
         if !needed || masks.iter().any(|(other, _)| *other == window) {
             continue;
         }
@@ -54,7 +54,7 @@ fn boolean_mask(context: &ForwardContext, window: Option<u64>) -> Tensor {
         Some(_) => and(&mut (0..2).map(|_| Some(one(1))), 1).unwrap_or_else(|| one(1)),
         None => one(1),
     };
-    if !context.padded {
+    if !context.padded || context.unpads() {
         return causal();
     }
     let mut parts = [true, false].into_iter().map(|first| first.then(causal));

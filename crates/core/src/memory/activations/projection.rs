@@ -132,7 +132,7 @@ impl Projection {
     /// serves) and again in backward.
     fn four_bit(&self, context: &ForwardContext, x: &Tensor, nested: bool, term: Term) -> Tensor {
         let label = context.label(term, &self.name);
-        let fused = context.fused_gemm.serves(context.token_count(), (self.d_out, self.d_in));
+        let fused = context.fused_gemm.serves(x.shape().rows().elements(), (self.d_out, self.d_in));
         let weight = dims(&[(Sym::DOut, self.d_out), (Sym::DIn, self.d_in)]);
         let blocks = dims(&[(Sym::WeightBlocks, self.d_out.saturating_mul(self.d_in) / 64)]);
         let shape = x.shape().last(self.sym, self.d_out);

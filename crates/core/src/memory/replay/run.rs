@@ -57,8 +57,10 @@ impl Program {
     pub(super) fn new(record: TapeRecord) -> Self {
         let marks = record.marks;
         let mut pieces = Vec::new();
-        let loaded = marks.first_forward.unwrap_or(marks.states);
-        pieces.push(Piece { phase: Phase::Forward, step: 1, range: loaded..marks.states });
+        let first_forward = marks.first_forward.unwrap_or(marks.states);
+        let loaded = marks.framework.unwrap_or(first_forward);
+        pieces.push(Piece { phase: Phase::Load, step: 0, range: loaded..first_forward });
+        pieces.push(Piece { phase: Phase::Forward, step: 1, range: first_forward..marks.states });
         let steady = FirstStep { step: marks.step, optimizer_step: marks.optimizer_step, end: marks.end };
         let first = marks.first.unwrap_or(steady);
         let made = made_in_backward(&record);
@@ -211,6 +213,10 @@ impl Program {
         let Some(Piece { phase, step, range }) = self.pieces.get(at) else { return Ok(()) };
         run.allocator.reset_peaks();
         run.play(&self.record, range.clone()).map_err(|lack| Shortage { phase: *phase, step: *step, ..lack })?;
+        if *step == 0 {
+            // What a framework frees before the first step is loading's as well, and goes with it (`Run::loaded`).
+            run.allocator.empty_cache();
+        }
         raise(demand, *phase, run.allocator.demand_peak());
         Ok(())
     }

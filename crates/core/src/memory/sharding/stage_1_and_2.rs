@@ -11,8 +11,8 @@ use crate::job::Sharding;
 use std::rc::Rc;
 
 /// What exists as long as training does. In a replay the flat parameters, and this rank's part of them in fp32 unless that
-/// is offloaded (`DeepSpeedZeroOptimizer.__init__`); offloaded, the largest gradient's place on its way to the host
-/// (`temp_grad_gpu_buffer`).
+/// is offloaded (`DeepSpeedZeroOptimizer.__init__`), with zeros of every group's part that are freed again
+/// (`initialize_optimizer_states`); offloaded, the largest gradient's place on its way to the host (`temp_grad_gpu_buffer`).
 pub(super) fn standing_buffers(sharding: &Sharding, tape: &Rc<Tape>, trainable: &[Trainable]) -> Vec<Tensor> {
     let mut buffers = flattened(sharding, tape, trainable);
     if sharding.offload_optimizer {
@@ -23,6 +23,11 @@ pub(super) fn standing_buffers(sharding: &Sharding, tape: &Rc<Tape>, trainable: 
             shape,
             element_type(sharding.param_dtype),
         ));
+    } else if flat::is_replayed(tape) {
+        tape.mark(|marks, at| marks.framework = Some(at));
+        let label = tape.label(Term::OptimizerTemporaries, "zeros for gradients");
+        let zeros = |part: &u64| Tensor::new(tape, label, flat::part(*part), ElementType::F32);
+        drop(flat_partitions(sharding, tape, trainable).iter().map(zeros).collect::<Vec<_>>());
     }
     buffers
 }

@@ -139,7 +139,7 @@ impl Builder<'_> {
     }
 
     /// A quantised weight (bitsandbytes functional.py quantize_4bit, nn/modules.py Linear8bitLt).
-    fn quantized(&mut self, linear: &Linear<'_>, tag: LayerTag) -> BaseWeight {
+    pub(super) fn quantized(&mut self, linear: &Linear<'_>, tag: LayerTag) -> BaseWeight {
         let Linear { name, d_in, d_out, .. } = *linear;
         let packed = if self.job.plan.quantization.bits == 4 { Some(self.packed(linear, tag)) } else { None };
         let sharded = packed.clone().filter(|_| self.shards_four_bit());

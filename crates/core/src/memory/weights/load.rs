@@ -276,7 +276,8 @@ impl Builder<'_> {
             whole.saturating_sub(one.tensor.storage_bytes()).saturating_mul(one.tag.repeat)
         };
         let bytes = self.built.parameters.iter().map(beside).fold(0, u64::saturating_add);
-        let label = self.tape.label(Term::QuantizedWeights, "before sharding");
+        let term = if self.quantizes() { Term::QuantizedWeights } else { Term::FeedForwardWeights };
+        let label = self.tape.label(term, "before sharding");
         self.tape.moment(label, dims(&[(Sym::N, bytes)]), ElementType::Byte);
     }
 

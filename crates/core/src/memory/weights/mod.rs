@@ -4,6 +4,7 @@
 //! those who run it ([`LoadedModel`]). What a module does with them is `activations`'.
 
 mod builder;
+mod experts;
 mod layer;
 mod linear;
 mod load;
@@ -17,6 +18,6 @@ mod shared;
 pub(super) use load::load;
 pub(super) use model::{Counts, Holder, LoadedModel};
 pub(super) use modules::{
-    Adapter, BaseWeight, LayerWeights, NormWeights, OwnerWeights, ParameterAdapter, Projection, RecordedBlock,
-    TableAdapter,
+    Adapter, Bare, BaseWeight, Expert, LayerWeights, NormWeights, OwnerWeights, Packed, ParameterAdapter, Projection,
+    RecordedBlock, TableAdapter,
 };

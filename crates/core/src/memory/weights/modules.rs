@@ -112,15 +112,57 @@ pub(in crate::memory) enum Part {
     After,
 }
 
-/// A bare parameter and the adapter on it.
-pub(in crate::memory) type Bare = (Tensor, Option<ParameterAdapter>);
+/// A bare parameter.
+#[derive(Debug, Clone)]
+pub(in crate::memory) struct Bare {
+    /// The parameter; where it is packed, what stands for its 16-bit numbers and takes no bytes.
+    pub(in crate::memory) tensor: Tensor,
+    /// How it is held, where that is in 4 bits.
+    pub(in crate::memory) packed: Option<Packed>,
+    /// The adapter on it.
+    pub(in crate::memory) adapter: Option<ParameterAdapter>,
+}
+
+/// A bare parameter in 4 bits (bitsandbytes nn/parametrize.py `replace_parameter_4bit`).
+#[derive(Debug, Clone)]
+pub(in crate::memory) struct Packed {
+    pub(in crate::memory) name: String,
+    /// Blocks of numbers with a scale of their own, where the scales are quantised again.
+    pub(in crate::memory) nested_blocks: Option<u64>,
+    pub(in crate::memory) weight: BaseWeight,
+}
+
+/// A routed expert of linear layers.
+#[derive(Debug, Clone)]
+pub(in crate::memory) struct Expert {
+    pub(in crate::memory) gate: Projection,
+    pub(in crate::memory) up: Projection,
+    pub(in crate::memory) down: Projection,
+}
+
+impl Bare {
+    /// Held as it is, without an adapter.
+    pub(in crate::memory) fn plain(tensor: Tensor) -> Self {
+        Self { tensor, packed: None, adapter: None }
+    }
+
+    /// What is a parameter of it.
+    fn parameter(&self) -> Option<&Tensor> {
+        match self.packed.as_ref().map(|packed| &packed.weight) {
+            Some(BaseWeight::FourBit { sharded, .. }) => sharded.as_ref(),
+            _ => Some(&self.tensor),
+        }
+    }
+}
 
 /// The parameters of one of its modules.
 #[derive(Debug, Clone)]
 pub(in crate::memory) enum OwnerWeights {
     Linear(Box<Projection>),
-    /// By place, with the adapter on each; `None`: the model has none.
+    /// By place; `None`: the model has none.
     Bare(Vec<Option<Bare>>),
+    /// Routed experts that are linear layers, whose program has them stacked.
+    Experts(Vec<Expert>),
 }
 
 impl RecordedBlock {
@@ -138,11 +180,15 @@ impl RecordedBlock {
     pub(in crate::memory) fn parameters(&self, module: usize) -> Vec<&Tensor> {
         match self.owners.get(module) {
             Some(OwnerWeights::Bare(own)) => {
-                let adapters = own.iter().flatten().filter_map(|(_, adapter)| adapter.as_ref());
+                let adapters = own.iter().flatten().filter_map(|bare| bare.adapter.as_ref());
                 let factors = adapters.flat_map(|adapter| [&adapter.a, &adapter.b]);
-                own.iter().flatten().map(|(tensor, _)| tensor).chain(factors).collect()
+                own.iter().flatten().filter_map(Bare::parameter).chain(factors).collect()
             }
             Some(OwnerWeights::Linear(projection)) => projection.parameters(),
+            Some(OwnerWeights::Experts(experts)) => {
+                let layers = experts.iter().flat_map(|expert| [&expert.gate, &expert.up, &expert.down]);
+                layers.flat_map(Projection::parameters).collect()
+            }
             None => Vec::new(),
         }
     }

@@ -1,8 +1,8 @@
 //! The parameters of a recorded block onto the tape, module by module.
 
 use super::builder::{Builder, Place};
-use super::modules::{Bare, NormWeights, OwnerWeights, Part, RecordedBlock};
-use crate::job::AttentionKernel;
+use super::modules::{Bare, Expert, NormWeights, OwnerWeights, Part, RecordedBlock};
+use crate::job::{AttentionKernel, HeldExperts};
 use crate::memory::autograd::{ElementType, Tensor};
 use crate::memory::sizes::Sizes;
 use crate::memory::term::Term;
@@ -11,6 +11,9 @@ use crate::model::{
 };
 use crate::plan::Method;
 use std::sync::Arc;
+
+/// Dimensions of stacked weights; what has fewer is quantised by nobody (axolotl monkeypatch/moe_quant.py).
+const STACKED: usize = 3;
 
 impl Builder<'_> {
     /// A block of `of`; `modules`: what the model lists of it.
@@ -93,8 +96,14 @@ impl Builder<'_> {
         if let Some(projection) = linear.and_then(|module| self.projection_in(weight, module, term, inside)) {
             return OwnerWeights::Linear(Box::new(projection));
         }
+        if let Some(earlier) = module.and_then(|module| self.earlier_form(module, weight, term, inside)) {
+            return earlier;
+        }
         let is_bare = module.is_some_and(|module| matches!(module.kind, ModuleKind::Tensors { .. }));
-        let mut own: Vec<Option<(Tensor, bool)>> = Vec::new();
+        let packs = self.job.experts == HeldExperts::FourBit
+            && self.quantizes()
+            && module.is_some_and(|module| module.role == Role::RoutedExperts);
+        let mut own: Vec<Option<(Bare, bool)>> = Vec::new();
         for parameter in &owner.parameters {
             if !of.has(parameter) {
                 own.push(None);
@@ -108,7 +117,11 @@ impl Builder<'_> {
                     Held::Model => self.element(),
                 };
                 let label = self.weight_label(Term::Buffers, &owner.name);
-                own.push(Some((Tensor::new(self.tape, label, shape, element), false)));
+                own.push(Some((Bare::plain(Tensor::new(self.tape, label, shape, element)), false)));
+                continue;
+            }
+            if packs && shape.sizes().len() == STACKED {
+                own.push(Some((self.packed_parameter(name, shape, tag), true)));
                 continue;
             }
             let element = element(self, parameter.held);
@@ -116,7 +129,7 @@ impl Builder<'_> {
             let is_frozen = parameter.is_frozen;
             let tensor =
                 if is_frozen { self.remember(tensor, name, tag) } else { self.trained_parameter(tensor, name, tag) };
-            own.push(Some((tensor, true)));
+            own.push(Some((Bare::plain(tensor), true)));
         }
         if module.is_some_and(|module| module.role == Role::TokenEmbedding) {
             self.built.parameters.iter_mut().rev().take(1).for_each(|table| table.token_embedding = true);
@@ -126,8 +139,9 @@ impl Builder<'_> {
             _ => Vec::new(),
         };
         let mut adapters = adapters.into_iter();
-        let mut with_adapter = |(tensor, is_parameter): (Tensor, bool)| {
-            (tensor, if is_parameter { adapters.next().flatten() } else { None })
+        let mut with_adapter = |(bare, is_parameter): (Bare, bool)| Bare {
+            adapter: if is_parameter { adapters.next().flatten() } else { None },
+            ..bare
         };
         OwnerWeights::Bare(own.into_iter().map(|one| one.map(&mut with_adapter)).collect())
     }
@@ -176,8 +190,8 @@ impl RecordedBlock {
             for (parameter, held) in owner.parameters.iter().zip(own) {
                 let kind = if parameter.is_buffer { "buffer" } else { "parameter" };
                 let name = [kind, ":", &owner.name, ".", &parameter.name].concat();
-                if let (Some((tensor, _)), true) = (held, is_taken(&name)) {
-                    found.push((name, tensor.clone()));
+                if let (Some(bare), true) = (held, is_taken(&name)) {
+                    found.push((name, bare.tensor.clone()));
                 }
             }
         }
@@ -189,8 +203,8 @@ impl RecordedBlock {
         let name = &modules.iter().find(|module| module.role == Role::TokenEmbedding)?.name;
         let at = self.block()?.modules.iter().position(|owner| owner.name == *name)?;
         match self.owners.get(at)? {
-            OwnerWeights::Bare(own) => own.first()?.as_ref().map(|(table, _)| table.clone()),
-            OwnerWeights::Linear(_) => None,
+            OwnerWeights::Bare(own) => own.first()?.as_ref().map(|table| table.tensor.clone()),
+            OwnerWeights::Linear(_) | OwnerWeights::Experts(_) => None,
         }
     }
 
@@ -199,7 +213,7 @@ impl RecordedBlock {
         let modules = &self.block()?.modules;
         let at = modules.iter().rposition(|owner| owner.region == Region::Norm)?;
         let OwnerWeights::Bare(own) = self.owners.get(at)? else { return None };
-        let mut tensors = own.iter().flatten().map(|(tensor, _)| tensor.clone());
+        let mut tensors = own.iter().flatten().map(|bare| bare.tensor.clone());
         let name = modules.get(at)?.name.clone();
         Some(NormWeights { name, weight: tensors.next(), bias: tensors.next() })
     }
@@ -211,8 +225,16 @@ impl RecordedBlock {
                 OwnerWeights::Linear(Box::new(super::shared::frozen_projection(projection)))
             }
             OwnerWeights::Bare(own) => {
-                let frozen = |(tensor, _): &Bare| (tensor.detach(), None);
+                let frozen = |bare: &Bare| Bare { tensor: bare.tensor.detach(), adapter: None, ..bare.clone() };
                 OwnerWeights::Bare(own.iter().map(|one| one.as_ref().map(frozen)).collect())
+            }
+            OwnerWeights::Experts(experts) => {
+                let frozen = |expert: &Expert| {
+                    let [gate, up, down] =
+                        [&expert.gate, &expert.up, &expert.down].map(super::shared::frozen_projection);
+                    Expert { gate, up, down }
+                };
+                OwnerWeights::Experts(experts.iter().map(frozen).collect())
             }
         };
         Self { owners: self.owners.iter().map(owner).collect(), ..self.clone() }

@@ -10,7 +10,7 @@ impl Code {
     }
 
     /// The activation of its feed-forward part: in one kernel, or written in Python.
-    pub(super) fn activation(&self) -> Activation {
+    pub(crate) fn activation(&self) -> Activation {
         let ops = self.all();
         let squares = |pair: &[&super::Op]| {
             let signs = pair.iter().map(|op| op.sign);

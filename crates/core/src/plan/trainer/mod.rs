@@ -4,6 +4,7 @@
 //! besides (its loss, its casts, what it keeps) is resolved in `job/trainer.rs`.
 
 mod defaults;
+mod transformers;
 pub(super) mod version;
 
 pub use defaults::{DefaultOf, changed_before};
@@ -13,16 +14,19 @@ use super::{Plan, Problem, ProblemKind, Task, TrainerName};
 use crate::release::Release;
 
 impl Plan {
-    /// The release of transformers that the model runs under, where the plan says one: in `software.transformers`, or as the version
-    /// of its trainer, which is transformers' own, or TRL's before 1.0, which was measured with 4.57. `None`: the newest.
+    /// The release of transformers that the model runs under, where the plan says one: in `software.transformers`, or by the version
+    /// of its trainer, which is transformers' own or runs with one of its releases. `None`: the newest.
     pub fn transformers_release(&self) -> Option<Release> {
-        let Trainer { name, version } = &self.trainer;
-        let of_trainer = || match name {
-            TrainerName::Transformers => version.as_deref().and_then(Release::parse),
-            TrainerName::Trl if self.trainer.release().is_before(1, 0) => Some(Release::new(4, 57, 0)),
-            _ => None,
+        let stated = |text: &Option<String>| text.as_deref().and_then(Release::parse);
+        let of_trainer = || {
+            let release = match self.trainer.name {
+                // Of these the newest is not the one that was measured.
+                TrainerName::Transformers | TrainerName::Trl => stated(&self.trainer.version)?,
+                _ => self.trainer.stated(),
+            };
+            transformers::of(self.trainer.name, release)
         };
-        self.software.transformers.as_deref().and_then(Release::parse).or_else(of_trainer)
+        stated(&self.software.transformers).or_else(of_trainer)
     }
 
     /// The first plan a newcomer sees: that of [`Plan::default`] as TRL's newest version runs it.

@@ -67,6 +67,10 @@ impl Resolver {
                 self.fields.insert(field, Json::from(version));
             }
         }
+        if self.launched_by == Some(LaunchedBy::NemoAutomodel) {
+            // Of its extra `fla`, which those of mixtures and of everything ask for.
+            self.default("software.flash_linear_attention", "0.4.2");
+        }
         let trainer = match version {
             Some(version) => Trainer { name: self.trainer, version: Some(version) },
             None => Trainer::newest(self.trainer),

@@ -144,7 +144,7 @@ impl Kernel {
 }
 
 /// aten/src/ATen/native/cuda/Indexing.cu `index_put_with_sort_kernel`: indices wrapped, made linear, sorted with the way back.
-fn sort_indices(tape: &Rc<Tape>, indices: Shape) {
+pub(in crate::operators) fn sort_indices(tape: &Rc<Tape>, indices: Shape) {
     let label = tape.label(tape.vocabulary.gradient, "");
     let places = dims(&[(Symbol::TOKENS, indices.elements())]);
     let index = || Tensor::new(tape, label, places, ElementType::I64);

@@ -11,4 +11,5 @@ mod operator;
 
 pub use description::{Keeps, Made, Operand, Operator, Output, Place, Step, Template};
 pub use kernels::Kernel;
+pub(super) use kernels::sort_indices;
 pub use operator::{Setting, Tensors};

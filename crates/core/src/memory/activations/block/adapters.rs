@@ -71,7 +71,7 @@ impl<'a> Runner<'a> {
         let op = self.code.ops.iter().find(|op| op.module == Some(module) && matches!(op.action, Action::Linear(_)))?;
         match self.block.owners.get(module)? {
             OwnerWeights::Linear(projection) => Some((op.first, projection)),
-            OwnerWeights::Bare(_) => None,
+            OwnerWeights::Bare(_) | OwnerWeights::Experts(_) => None,
         }
     }
 }

@@ -36,7 +36,8 @@ impl Runner<'_> {
                     projection.parameters().first().map(|weight| weight.element())
                 }
                 OwnerWeights::Linear(projection) => projection.bias.as_ref().map(Tensor::element),
-                OwnerWeights::Bare(own) => own.get(place)?.as_ref().map(|(tensor, _)| tensor.element()),
+                OwnerWeights::Bare(own) => own.get(place)?.as_ref().map(|bare| bare.tensor.element()),
+                OwnerWeights::Experts(_) => None,
             },
         };
         element.filter(|element| element.is_floating())

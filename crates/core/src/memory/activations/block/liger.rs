@@ -1,11 +1,11 @@
 //! Liger's kernels in a recorded block: norms and products of gate and up, each in one kernel (liger-kernel 0.8.5).
 
-use super::super::super::autograd::{ElementType, Tensor};
 use super::super::super::weights::NormWeights;
 use super::super::liger_experts::{Stacked, fused_experts};
 use super::super::liger_gate::gated_mul;
 use super::super::norm::fused_rms_norm;
 use super::Runner;
+use super::experts::Routed;
 use crate::job::{fuses_gate, norm_in_place};
 use crate::model::{GatedProduct, Op, Value};
 
@@ -55,19 +55,12 @@ impl Runner<'_> {
         };
         let name = owner.name.clone();
         self.parametrize(module);
-        let read: Vec<Tensor> = outer_inputs(run).into_iter().filter_map(|value| self.read(value)).collect();
         let weights = (self.read(Value::Parameter(module, 0)), self.read(Value::Parameter(module, 1)));
         let ((Some(gate_up), Some(down)), Some(last)) = (weights, run.last()) else { return false };
         let stacked = Stacked { gate_up, down };
-        // Numbers of the chosen experts, what each counts, and the tokens.
-        let chosen = read.iter().find(|input| input.element() == ElementType::I64);
-        let x = read.iter().find(|input| input.shape().width() == stacked.gate_up.shape().width());
-        let (Some(chosen), Some(x)) = (chosen.cloned(), x.cloned()) else { return false };
-        let is_weights = |input: &&Tensor| {
-            input.element() != ElementType::I64 && input.shape().elements() == chosen.shape().elements()
+        let Some(Routed { x, scores, chosen }) = self.routed(run, stacked.gate_up.shape().width()) else {
+            return false;
         };
-        let Some(scores) = read.iter().find(is_weights).cloned() else { return false };
-        drop(read);
         let context = self.context;
         let parameters = self.block.parameters(module);
         let out = context.module(&name, &parameters, &x, |x| fused_experts(context, &stacked, x, (&scores, &chosen)));
@@ -100,18 +93,4 @@ impl Runner<'_> {
         self.set(op.first, Some(out));
         true
     }
-}
-
-/// What operators read that none of them makes.
-fn outer_inputs(run: &[Op]) -> Vec<Value> {
-    let made =
-        |number: usize| run.iter().any(|op| (op.first..op.first.saturating_add(op.kept.len())).contains(&number));
-    let mut found: Vec<Value> = Vec::new();
-    for value in run.iter().flat_map(|op| &op.inputs) {
-        let is_outer = matches!(value, Value::Numbered(number) if !made(*number));
-        if is_outer && !found.contains(value) {
-            found.push(*value);
-        }
-    }
-    found
 }

@@ -5,6 +5,8 @@ mod cache;
 mod calls;
 mod casts;
 mod eager;
+mod experts;
+mod gated_norm;
 mod labels;
 mod liger;
 mod loops;
@@ -180,9 +182,10 @@ impl<'a> Runner<'a> {
                     found.cloned().or_else(|| self.absent(module, place))
                 }
                 OwnerWeights::Bare(own) => match own.get(place)?.as_ref() {
-                    Some((tensor, adapter)) => Some(self.adapted((module, place), tensor, adapter.as_ref())),
+                    Some(bare) => Some(self.bare((module, place), bare)),
                     None => self.absent(module, place),
                 },
+                OwnerWeights::Experts(_) => None,
             },
         }
     }
@@ -266,7 +269,7 @@ impl<'a> Runner<'a> {
                 Some(projection) => projection.run(self.context, &x, Term::of_region(op.region, true)),
                 None => return,
             },
-            None => return,
+            Some(OwnerWeights::Experts(_)) | None => return,
         };
         drop(x);
         let out = out.reshaped(self.sizes.shape(shape));
@@ -349,6 +352,9 @@ impl<'a> Runner<'a> {
         {
             let same = self.read(*input);
             self.set(op.first, same);
+            return;
+        }
+        if self.routes_linearly(op, operator) {
             return;
         }
         let Some((read, inputs)) = self.spread(op) else { return };

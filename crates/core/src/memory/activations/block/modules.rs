@@ -65,6 +65,8 @@ impl<'a> Runner<'a> {
             match (first.module, on_embedding) {
                 (Some(module), Some((table, look_up))) if module == table => self.embed(run, look_up),
                 (Some(module), _) if self.norms_in_one(module) => self.fused_norm(module, run),
+                (Some(module), _) if self.gated_norm_in_one(module, run) => {}
+                (Some(module), _) if self.experts_one_by_one(module, run) => {}
                 (Some(module), _) if self.experts_in_one(module, run) => {}
                 (Some(module), _) if !matches!(first.action, Action::Linear(_)) => {
                     let owner = self.block.block().and_then(|block| block.modules.get(module));

@@ -1,12 +1,15 @@
 //! Bare parameters of a recorded block as its operators read them: those with adapters, and those that a config lacks.
 
-use super::super::super::autograd::{Sym, Tensor, dims};
-use super::super::super::weights::{OwnerWeights, ParameterAdapter};
+use super::super::super::autograd::{ElementType, Sym, Tensor, dims};
+use super::super::super::term::Term;
+use super::super::super::weights::{Bare, OwnerWeights, Packed};
+use super::super::ForwardContext;
 use super::super::merged_weight::Update;
 use super::Runner;
 
-/// Parametrizations of the module that runs. With an adapter a parameter is built when it is first read, and kept until the module
-/// has run (peft/tuners/lora/layer.py `ParamWrapper`, `torch.nn.utils.parametrize.cached`).
+/// Parametrizations of the module that runs. With an adapter, or in 4 bits, a parameter is built when it is first read, and kept until
+/// the module has run (peft/tuners/lora/layer.py `ParamWrapper`, bitsandbytes nn/parametrize.py
+/// `_enable_parametrization_cache`, `torch.nn.utils.parametrize.cached`).
 #[derive(Default)]
 pub(super) struct Parametrized<'a> {
     /// Module that the parametrizations are of.
@@ -27,8 +30,10 @@ impl Runner<'_> {
         let mut updates = Vec::new();
         if let Some(OwnerWeights::Bare(own)) = block.owners.get(module) {
             for (place, own) in own.iter().enumerate().rev() {
-                if let Some((tensor, Some(adapter))) = own {
-                    updates.push((place, Update::register(context, adapter, tensor)));
+                if let Some(bare) = own
+                    && let Some(adapter) = &bare.adapter
+                {
+                    updates.push((place, Update::register(context, adapter, &unpacked(context, bare))));
                 }
             }
         }
@@ -36,22 +41,20 @@ impl Runner<'_> {
     }
 
     /// A bare parameter of module `module` at `place`.
-    pub(super) fn adapted(
-        &mut self,
-        (module, place): (usize, usize),
-        tensor: &Tensor,
-        adapter: Option<&ParameterAdapter>,
-    ) -> Tensor {
-        if adapter.is_none() {
-            return tensor.clone();
+    pub(super) fn bare(&mut self, (module, place): (usize, usize), bare: &Bare) -> Tensor {
+        if bare.adapter.is_none() && bare.packed.is_none() {
+            return bare.tensor.clone();
         }
         self.parametrize(module);
         let Parametrized { updates, built, .. } = &mut self.parametrized;
         if let Some((_, known)) = built.iter().find(|(other, _)| *other == place) {
             return known.clone();
         }
-        let update = updates.iter().find(|(other, _)| *other == place);
-        let merged = update.map_or_else(|| tensor.clone(), |(_, update)| update.merge(self.context, tensor));
+        let whole = unpacked(self.context, bare);
+        let merged = match updates.iter().find(|(other, _)| *other == place) {
+            Some((_, update)) => update.merge(self.context, &whole),
+            None => whole,
+        };
         built.push((place, merged.clone()));
         merged
     }
@@ -64,4 +67,16 @@ impl Runner<'_> {
         let nothing = Tensor::new(&self.context.tape, self.context.passing(), dims(&[(Sym::One, 0)]), element);
         Some(nothing.standing_for(self.sizes.shape(parameter.shape), element))
     }
+}
+
+/// A bare parameter's numbers: 4-bit ones are dequantised, their scales first where these are quantised as well
+/// (functional.py `dequantize_4bit`).
+fn unpacked(context: &ForwardContext, bare: &Bare) -> Tensor {
+    let Some(Packed { name, nested_blocks, .. }) = &bare.packed else { return bare.tensor.clone() };
+    let label = context.label(Term::DequantizedWeights, name);
+    let scales = nested_blocks
+        .map(|blocks| Tensor::new(&context.tape, label, dims(&[(Sym::WeightBlocks, blocks)]), ElementType::F32));
+    let whole = Tensor::new(&context.tape, label, bare.tensor.shape(), bare.tensor.element());
+    drop(scales);
+    whole
 }

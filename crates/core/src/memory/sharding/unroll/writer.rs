@@ -160,7 +160,11 @@ impl<'a> Writer<'a> {
             return;
         }
         let (old, new) = (self.old.marks, &mut self.new.marks);
-        for (old, new) in [(old.inputs, &mut new.inputs), (old.first_forward, &mut new.first_forward)] {
+        for (old, new) in [
+            (old.inputs, &mut new.inputs),
+            (old.framework, &mut new.framework),
+            (old.first_forward, &mut new.first_forward),
+        ] {
             if old == Some(at) {
                 *new = Some(now);
             }

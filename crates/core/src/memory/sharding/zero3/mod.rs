@@ -83,6 +83,7 @@ impl Zero3<'_> {
         if !sharding.offload_optimizer {
             buffers.extend(groups.iter().map(|elements| flat::master(tape, *elements)));
             let largest = groups.iter().copied().max().unwrap_or(0);
+            tape.mark(|marks, at| marks.framework = Some(at));
             tape.moment(tape.label(Term::OptimizerTemporaries, "flat gradient"), flat::part(largest), ElementType::F32);
         }
         let bucket = deepspeed::bucket_shape(sharding);

@@ -25,6 +25,7 @@ pub struct DefaultOf {
 const TRL: TrainerName = TrainerName::Trl;
 const TRANSFORMERS: TrainerName = TrainerName::Transformers;
 const FACTORY: TrainerName = TrainerName::LlamaFactory;
+const AXOLOTL: TrainerName = TrainerName::Axolotl;
 /// Before every release that was read.
 const FIRST: Release = Release::new(0, 0, 0);
 
@@ -103,6 +104,10 @@ pub(crate) static ROWS: &[DefaultOf] = &[
         ("optim", "adamw_torch_fused"),
         "transformers training_args.py `default_optim`",
     ),
+    // What the package asks for is installed beside it.
+    row((AXOLOTL, &[]), FIRST, ("flash_linear_attention", ""), "METADATA"),
+    row((AXOLOTL, &[]), Release::new(0, 17, 0), ("flash_linear_attention", "0.4.1"), "METADATA `Requires-Dist`"),
+    row((AXOLOTL, &[]), Release::new(0, 19, 0), ("flash_linear_attention", "0.5.2"), "METADATA `Requires-Dist`"),
 ];
 
 impl DefaultOf {
