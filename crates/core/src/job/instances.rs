@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::{AttentionKernel, Job, Numerics, models};
 use crate::model::{Images, Model};
 use crate::plan::{
-    AdapterTargets, Companion, CompanionModel, Dtype, InstanceRole, Method, ModelChoice, Offload, Plan, Problem,
-    ProblemKind, Task,
+    AdapterTargets, Companion, CompanionModel, Dtype, Frozen, InstanceRole, Method, ModelChoice, Offload, Plan,
+    Problem, ProblemKind, Task,
 };
 
 /// A model beside the policy.
@@ -108,6 +108,7 @@ impl Job {
             sharding,
             attention: AttentionKernel::of(&plan, &instance.model, &self.gpu),
             targets: AdapterTargets::of(&plan, &instance.model),
+            frozen: Frozen::of(&plan, &instance.model),
             model: instance.model.clone(),
             instances: Vec::new(),
             plan,
