@@ -152,8 +152,9 @@ impl Builder<'_> {
         }
         let shape = sizes.shape(weight.shape);
         let [d_out, d_in] = *shape.sizes() else { return None };
+        let has_bias = owner.parameters.get(1).is_some_and(|bias| of.has(bias));
         of.program.has_tied(&owner.name).then(|| {
-            self.tied_whole(&owner.name, [d_out, d_in], owner.parameters.len() > 1, (term, place));
+            self.tied_whole(&owner.name, [d_out, d_in], has_bias, (term, place));
             OwnerWeights::Bare(Vec::new())
         })
     }
