@@ -15,20 +15,17 @@ fn root() -> PathBuf {
 }
 
 fn programs() -> Programs {
+    static ALL: std::sync::OnceLock<Programs> = std::sync::OnceLock::new();
+    ALL.get_or_init(read_programs).clone()
+}
+
+fn read_programs() -> Programs {
     let read = |name: &str| {
         let text = std::fs::read_to_string(root().join("static/programs").join(name)).unwrap();
         Program::from_json(&text).unwrap()
     };
-    let names = [
-        "qwen2_5_vl.json",
-        "qwen2_5_vl_text.json",
-        "qwen3.json",
-        "qwen3_vl.json",
-        "mistral3.json",
-        "qwen3_omni_moe_thinker.json",
-        "smolvlm.json",
-    ];
-    names.into_iter().fold(Programs::none(), |all, name| all.with(read(name)))
+    let names = std::fs::read_dir(root().join("static/programs")).unwrap();
+    names.fold(Programs::none(), |all, file| all.with(read(file.unwrap().file_name().to_str().unwrap())))
 }
 
 /// The plan of a measured step, with other values of some keys.
@@ -162,6 +159,103 @@ fn frozen_parts_train_nothing() {
     assert!(parts.iter().all(|part| count(json!([part])) < whole));
 }
 
+/// What the parts of a plan's model go by.
+fn names(id: &str, changes: Value) -> Vec<String> {
+    let mut changes = changes;
+    changes["freeze"] = json!(["tower"]);
+    match refused(id, changes).as_slice() {
+        [Problem { kind: ProblemKind::NoSuchModule { name, known }, .. }] if name == "tower" => known.clone(),
+        problems => panic!("{problems:?}"),
+    }
+}
+
+#[test]
+fn parts_are_frozen_by_the_names_of_classes_and_of_settings() {
+    let trained = |images: bool, freeze: Value| {
+        let mut changes = json!({"freeze": freeze});
+        if !images {
+            changes["images"] = Value::Null;
+        }
+        let estimate = peak(FROZEN, changes);
+        (estimate.trainable_count, estimate.peak.allocated_bytes)
+    };
+    let both = json!(["vision_tower", "multi_modal_projector"]);
+    for images in [true, false] {
+        let of = |freeze: Value| trained(images, freeze);
+        // Qwen's tower has the projector in it.
+        for whole in ["visual", "model.visual", "base_model.model.model.visual"] {
+            assert_eq!(of(json!([whole])), of(both.clone()), "{whole}");
+        }
+        for tower in [json!(["vit"]), json!(["visual.blocks", "model.visual.patch_embed"])] {
+            assert_eq!(of(tower.clone()), of(json!(["vision_tower"])), "{tower}");
+        }
+        for projector in ["aligner", "visual.merger", "model.visual.merger"] {
+            assert_eq!(of(json!([projector])), of(json!(["multi_modal_projector"])), "{projector}");
+        }
+        for text in [json!(["llm"]), json!(["model.language_model", "lm_head"])] {
+            assert_eq!(of(text.clone()), of(json!(["language_model"])), "{text}");
+        }
+        // The class's text part does not have its head.
+        let (head, _) = of(json!(["visual", "model.language_model"]));
+        assert_eq!(head, 152_064 * 3_584);
+    }
+    // A single layer, a part of another class.
+    for name in ["visual.blocks.3", "vision_model", "multi_modal_projector.linear_1"] {
+        let problems = refused(FROZEN, json!({"freeze": [name]}));
+        assert!(matches!(problems.as_slice(), [Problem { kind: ProblemKind::NoSuchModule { .. }, .. }]), "{name}");
+    }
+}
+
+#[test]
+fn a_head_that_is_the_table_of_embeddings_stays_with_it() {
+    let count = |freeze: Value| peak("mistral3-frozen-tower", json!({"freeze": freeze})).trainable_count;
+    let table = count(json!(["model.language_model.embed_tokens"]));
+    assert!(table < count(json!([])));
+    assert_eq!(count(json!(["lm_head"])), table);
+}
+
+#[test]
+fn every_class_says_names_that_make_up_its_parts() {
+    for id in [
+        FROZEN,
+        "qwen3_vl-lora-lm",
+        "mistral3-frozen-tower",
+        "qwen3_omni_vl-frozen-tower",
+        "smolvlm-frozen-tower",
+        "gemma3_vl-frozen-tower",
+        "gemma4_vl-frozen-tower",
+        "llama4_vl-frozen-tower",
+        "mllama-frozen-tower",
+        "internvl-frozen-tower",
+        "idefics3-frozen-tower",
+        "llava_vl-frozen-tower-gc",
+        "llava_next-frozen-tower",
+        "paligemma-frozen-tower",
+        "muse_glimmer-frozen-tower",
+        "glm4v-frozen-tower",
+    ] {
+        for images in [true, false] {
+            let of = |freeze: Value| {
+                let mut changes = json!({"freeze": freeze, "method": "full", "lora": null});
+                if !images {
+                    changes["images"] = Value::Null;
+                }
+                changes
+            };
+            let count = |freeze: Value| peak(id, of(freeze)).trainable_count;
+            let known = names(id, of(json!([])));
+            // With `model` before it a name is never a plan's.
+            let own: Vec<String> = known.iter().map(|name| format!("model.{name}")).collect();
+            let own: Vec<&String> =
+                own.iter().filter(|name| Job::resolve(&plan(id, of(json!([name])))).is_ok()).collect();
+            assert_eq!(count(json!(own)), 0, "{id}: {own:?}");
+            for name in &own {
+                assert!(count(json!([name])) < count(json!([])), "{id}: {name}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_tower_without_images_weighs_and_does_not_run() {
     let text = peak(FROZEN, json!({"images": null}));
@@ -182,10 +276,17 @@ fn what_was_not_compared_with_anything_is_refused_by_name() {
     let fsdp1 = json!({"num_gpus": 8, "zero_stage": 3, "distributed": {"framework": "fsdp1"}});
     assert_eq!(contradicts(fsdp1), ("distributed.framework".to_owned(), "freeze".to_owned()));
     assert_eq!(contradicts(json!({"model": "Qwen/Qwen3-4B"})), (images(), "model".to_owned()));
-    let problems = refused(FROZEN, json!({"freeze": ["tower"]}));
-    assert!(
-        matches!(problems.as_slice(), [Problem { kind: ProblemKind::NoSuchModule { known, .. }, .. }] if known.len() == 4)
-    );
+    let named = json!([
+        "vision_tower",
+        "multi_modal_projector",
+        "language_model",
+        "visual",
+        "visual.patch_embed",
+        "visual.blocks",
+        "visual.merger",
+        "lm_head"
+    ]);
+    assert_eq!(json!(names(FROZEN, json!({}))), named);
 }
 
 /// Bytes at the peak of a step with Qwen2.5-VL's tower frozen and adapters on its text.

@@ -16,7 +16,8 @@ fn tensors(module: &Module) -> Vec<(String, Vec<u64>)> {
         name => format!("{name}.{suffix}"),
     };
     match &module.kind {
-        ModuleKind::Linear { d_in, d_out, bias, conv1d } => {
+        ModuleKind::Linear { tied: true, .. } => Vec::new(),
+        ModuleKind::Linear { d_in, d_out, bias, conv1d, .. } => {
             let weight = if *conv1d { vec![*d_in, *d_out] } else { vec![*d_out, *d_in] };
             let bias = bias.then(|| (name("bias"), vec![*d_out]));
             [(name("weight"), weight)].into_iter().chain(bias).collect()

@@ -109,6 +109,21 @@ fn a_script_for_images_says_what_trains() {
 }
 
 #[test]
+fn modules_that_a_command_freezes_keep_the_names_of_their_class() {
+    let of = |more: &str| {
+        let text = format!("swift sft --model Qwen/Qwen2.5-VL-7B-Instruct --dataset d --max_length 2048 {more}\n");
+        read(&[("s.sh", text.as_str())]).plan
+    };
+    let plan = of("--tuner_type full --freeze_vit false --freeze_aligner false --freeze_parameters model.visual");
+    assert_eq!(plan.freeze, ["model.visual"]);
+    let whole = estimate(&Job::resolve(&plan).unwrap()).trainable_count;
+    let parts = Plan { freeze: vec!["vision_tower".to_owned(), "multi_modal_projector".to_owned()], ..plan };
+    assert_eq!(whole, estimate(&Job::resolve(&parts).unwrap()).trainable_count);
+    // With adapters ms-swift does not read the list.
+    assert_eq!(of("--tuner_type lora --freeze_parameters lm_head").freeze, ["vision_tower", "multi_modal_projector"]);
+}
+
+#[test]
 fn machines_are_read_wherever_they_are_said() {
     let train = "train.py --model_name_or_path Qwen/Qwen2.5-0.5B --output_dir o";
     for (name, text, gpus, nodes) in [

@@ -26,8 +26,8 @@ class Recording:
         self.common = None
         if in_common(layers):
             self.common = Users(self.plain, layers)
-            self.plain = Run(model, attention, size, False, masks, self.common.shared)
-        self.graph = Run(model, attention, size, True, masks, self.common.shared if self.common else frozenset())
+            self.plain = Run(model, attention, size, False, masks, self.common)
+        self.graph = Run(model, attention, size, True, masks, self.common)
         attach(self.graph)
         for run in (self.plain, self.graph):
             run.trace.ops = join_splits(join_pieces(run.trace.ops))
@@ -306,9 +306,13 @@ class Block:
         moved = {name: users.home(name) for name in self.recording.modules} if users is not None else {}
         self.moved = {name: users.alike(name) for name, home in moved.items() if home == self.place}
         lies_here = lambda name: bool(self.prefix) and f"{name}.".startswith(self.prefix)
-        is_own = lambda name: not is_shared(name) and (lies_here(name) if moved.get(name) is None else name in self.moved)
+        is_tied = lambda name: users is not None and name in users.tied and lies_here(name)
+        is_own = lambda name: is_tied(name) or not is_shared(name) and (lies_here(name) if moved.get(name) is None else name in self.moved)
         # Its own first: so they have the same numbers in every layer.
         for name, module in sorted(self.recording.modules.items(), key=lambda item: (not is_own(item[0]), item[0] in self.moved)):
+            if is_tied(name):
+                listed.append([self.short(name), class_of(module), users.tied_entries(module)])
+                continue
             belongs = is_own(name) or not f"{name}.".startswith(stacks) and self.used_here(name)
             if not belongs and not (is_shared(name) and self.place == "before"):
                 continue
@@ -335,7 +339,7 @@ class Block:
                     parameters[(kind, full)] = -1 - len(parameters)
                     own.append(entry)
             if own:
-                # Nothing runs a shared linear layer but operators on its weight.
+                # No module runs a shared weight where it stands: layers have modules of their own around it, or run operators on it.
                 kind = f"Shared{class_of(module)}" if is_shared(name) else class_of(module)
                 listed.append([self.short(name), kind, own])
         return listed, parameters

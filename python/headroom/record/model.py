@@ -313,10 +313,16 @@ def is_copied(x):
 def linear_call(trace_of, real):
     def forward(self, x):
         trace = trace_of()
-        if trace is None or trace.quiet or trace.shared and trace.names[id(self.weight)][1] in trace.shared:
-            # Of weights that several layers have in common the operators themselves are recorded.
+        if trace is None or trace.quiet:
             return real(self, x)
-        trace.modules.append(trace.names[id(self.weight)][1].removesuffix(".weight"))
+        name = trace.names[id(self.weight)][1].removesuffix(".weight")
+        trace.ran.setdefault(id(self), set()).add(trace.block)
+        if f"{name}.weight" in trace.shared:
+            if id(self) not in trace.alone:
+                # Of a module that several layers run the operators themselves are recorded.
+                return real(self, x)
+            name = trace.alone[id(self)]
+        trace.modules.append(name)
         if is_copied(x):
             x = x.contiguous()
             trace.ops[-1].name = "reshape"
@@ -456,7 +462,8 @@ class Size:
 class Run:
     """One forward of a decoder under a trace, with the blocks it ran."""
 
-    def __init__(self, model, attention, size, graph, masks=False, shared=frozenset()):
+    def __init__(self, model, attention, size, graph, masks=False, common=None):
+        """`common`: what layers have in common."""
         batch, length = size.batch, size.length
         decoder = decoder_of(model)
         made = own.of(decoder)
@@ -470,7 +477,8 @@ class Run:
         self.stacks = [name for name, layers in stacks]
         layers = [layer for _, layers in stacks for layer in layers]
         self.trace = trace = Trace({**names_of(decoder), **make_masks(batch, length)})
-        trace.shared = shared
+        if common is not None:
+            trace.shared, trace.alone = common.shared, common.alone
         self.entries, self.exits, self.calls = {}, {}, 0
         handles = []
         owners = {}

@@ -24,7 +24,9 @@ BATCH = 2
 FUSED_ALONE = ("gemma4",)
 # Classes with which of the ways of packages they are not recorded, by what is in their names: their files would be too large. Where such a
 # package is installed, what it runs counts as PyTorch's.
-LEFT_OUT = {"qwen3_5_moe": ("conv",), "kimi_linear": ("conv",), "bailing_hybrid": ("conv", "fla")}
+LEFT_OUT = {"qwen3_5_moe": ("conv",), "kimi_linear": ("conv",), "bailing_hybrid": ("conv", "fla"), "zamba2": ("conv",)}
+# Keys by whose values alone a class is recorded, as others move with them and expressions take those: a program is refused to other values.
+ALONE = {"zamba2": ("mamba_expand", "n_mamba_heads", "num_mem_blocks")}
 # Tokens where a class loops over them, and of the recordings that tell whether it does.
 FEW_TOKENS, PROBES = 16, (8, 12)
 # Why a class refuses PyTorch's kernels: its scores go through tanh.
@@ -500,6 +502,7 @@ class Recorder:
         if not self.is_own:
             # Whose sizes no expression says: the program is for what they are here.
             counts = counts + [{"key": key, "is": variants.value_of(self.config, key)} for key in sorted(self.left) if key in sizes]
+            counts = counts + [{"key": key, "is": variants.value_of(self.config, key)} for key in ALONE.get(self.config.model_type, ())]
             counts = counts + ([by_number(self.whole, of_layer)[2]] if self.by_number else [])
             keys |= {condition["key"] for condition in counts}
         others, of_others = ([], {}) if self.is_own else guard.conditions(self.config, self.class_name, read | set(names) | keys)

@@ -4,6 +4,8 @@ and that another layer alone runs (its adapters there): the former belong to no 
 
 from torch import nn
 
+from .blocks_data import Sizes
+
 
 def in_common(layers):
     """Parameters that are in the modules of more than one layer, by id."""
@@ -51,6 +53,19 @@ class Users:
                 self.users.setdefault(name, set()).add(index)
         # Those that more than one layer runs.
         self.shared = {name for name, users in self.users.items() if len(users) > 1}
+        # Linear layers around such weights, each in one layer alone: peft adapts every one of them (Zamba 2's transformers).
+        self.of_parameter = run.trace.names
+        is_tied = lambda module: isinstance(module, nn.Linear) and self.name_of(module.weight) in self.shared
+        self.alone = {id(module): name for name, module in self.modules.items() if is_tied(module) and len(run.trace.ran.get(id(module), ())) == 1}
+        self.tied = set(self.alone.values())
+
+    def name_of(self, parameter):
+        """The name under which the model has a parameter first."""
+        return self.of_parameter.get(id(parameter), (None, None))[1]
+
+    def tied_entries(self, module):
+        """Parameters of a linear layer as a program lists them, each with the name of the one that it is."""
+        return [[own, Sizes(parameter.shape), {"of": self.name_of(parameter)}] for own, parameter in module.named_parameters(recurse=False)]
 
     def home(self, module):
         """The layer that a module below another layer's prefix belongs to, where that one alone runs it."""

@@ -17,6 +17,7 @@ from .head import loss_steps, ties, weight_of
 from .masks import mask_maker
 from .model import Called, build, decoder_of, layers_of, prepare
 from .outline import attach, with_plain_softmax
+from .program import Recorder
 from .rates import key_of
 from .shared import groups, in_common
 from .shorter import fewer_layers
@@ -209,6 +210,26 @@ class TestClasses(unittest.TestCase):
         shared = lambda one: groups(layers_of(decoder_of(build(copy.deepcopy(one), "eager")))[1])
         self.assertLess(kept.num_hidden_layers, 16)
         self.assertEqual((shared(kept), shared(config)), (2, 2))
+
+    def test_linear_layers_around_one_weight_are_their_layers_own(self):
+        config = self.config(
+            "zamba2", num_hidden_layers=4, layers_block_type=["linear_attention", "hybrid"] * 2, hidden_size=64, n_mamba_heads=8, num_attention_heads=4,
+            num_key_value_heads=4, intermediate_size=64, mamba_d_state=8, chunk_size=8, adapter_rank=8, vocab_size=50,
+        )
+        recorder = Recorder(config, None, lambda text: None)
+        recording = recorder.one(config, 2, 16, attentions=["sdpa"])
+        said = recording["said"]["sdpa"]
+        before = {name: kind for name, kind, _ in said["before"]["modules"]}
+        whole = "layers.1.shared_transformer.feed_forward.down_proj"
+        self.assertEqual(before[whole], "SharedLinear")
+        # Both layers are one kind: each has modules of its own, around the weight of one and with the adapters that it runs.
+        self.assertEqual(recorder.kinds(recording), ([0, 1], [0, 1, 0, 1]))
+        own = {name: (kind, owned) for name, kind, owned in said["layers"][3]["modules"]}
+        kind, [weight] = own["shared_transformer.feed_forward.down_proj"]
+        self.assertEqual((kind, weight[0], weight[2]), ("Linear", "weight", {"of": f"{whole}.weight"}))
+        self.assertEqual(len(own["shared_transformer.feed_forward.gate_up_proj_adapter_list.0.0"][1][0]), 2)
+        linear = next(op for op in said["layers"][3]["ops"] if op["f"] == "linear")
+        self.assertIn(linear["m"], range(len(said["layers"][3]["modules"])))
 
     def test_parameters_made_in_fp32_are_cast_where_a_class_runs_in_no_other_dtype(self):
         config = self.config("xlnet", d_model=32, n_layer=1, n_head=4, d_inner=32, vocab_size=50)

@@ -97,8 +97,9 @@ class Trace(TorchDispatchMode):
         self.uncast = 0
         self.finalizers = []
         self.on_grad_fn = True
-        # Names of parameters that several layers have in common.
-        self.shared = frozenset()
+        # Names of parameters that several layers have in common; linear layers with such weights that are one layer's alone, by id, and
+        # where each linear layer ran.
+        self.shared, self.alone, self.ran = frozenset(), {}, {}
 
     # -- values
 

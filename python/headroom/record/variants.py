@@ -185,4 +185,5 @@ TOGETHER = (
     ("head_dim", "qk_rope_head_dim"), ("n_routed_experts", "n_group"), ("hidden_size", "head_dim"),
     ("linear_num_key_heads", "linear_num_value_heads"),
     ("hidden_size", "word_embed_proj_dim"), ("hidden_size", "attention_hidden_size"), ("hidden_size", "attention_hidden_size", "attention_head_dim"),
+    ("hidden_size", "attention_hidden_size", "attention_head_dim", "mamba_headdim"),
 )

@@ -66,7 +66,7 @@ impl Job {
         let program = &self.model.recorded.program;
         let trains = |module: &Module, outside: bool| {
             (module.part == ModelPart::VisionTower || program.is_in_tower(&module.name))
-                && !self.freezes(module.part)
+                && !self.freezes(module)
                 && (self.plan.method == Method::Full || self.targets.has_module(&module.name, outside))
         };
         let outside = self.model.embeddings.iter().chain(&self.model.final_modules);

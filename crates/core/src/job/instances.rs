@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::{AttentionKernel, HeldExperts, Job, Numerics, models};
 use crate::model::{Images, Model};
 use crate::plan::{
-    AdapterTargets, Companion, CompanionModel, Dtype, InstanceRole, Method, ModelChoice, Offload, Plan, Problem,
-    ProblemKind, Task,
+    AdapterTargets, Companion, CompanionModel, Dtype, Frozen, InstanceRole, Method, ModelChoice, Offload, Plan,
+    Problem, ProblemKind, Task,
 };
 
 /// A model beside the policy.
@@ -109,6 +109,7 @@ impl Job {
             attention: AttentionKernel::of(&plan, &instance.model, &self.gpu),
             targets: AdapterTargets::of(&plan, &instance.model),
             experts: HeldExperts::of(&plan, &instance.model),
+            frozen: Frozen::of(&plan, &instance.model),
             model: instance.model.clone(),
             instances: Vec::new(),
             plan,

@@ -48,8 +48,8 @@ pub use trainer::{Accelerate, TrainerStep};
 use std::sync::Arc;
 
 use crate::gpu::{Gpu, HostMemory};
-use crate::model::{BatchImages, Model, ModelKind, ModelPart};
-use crate::plan::{AdapterTargets, Batches, Method, Plan, ReferenceKind, Task};
+use crate::model::{BatchImages, Model, ModelKind, ModelPart, Module};
+use crate::plan::{AdapterTargets, Batches, Frozen, Method, Plan, ReferenceKind, Task};
 use crate::units::GIB;
 
 /// A plan with everything that follows from it: what an estimate, a step time or an advice is about.
@@ -77,6 +77,8 @@ pub struct Job {
     pub(crate) targets: AdapterTargets,
     /// How the policy's routed experts are held.
     pub(crate) experts: HeldExperts,
+    /// What of the model stays as it is.
+    pub(crate) frozen: Frozen,
     /// What computes the loss.
     pub(crate) loss: LossImplementation,
     /// What attention runs in.
@@ -198,9 +200,14 @@ impl Job {
         self.trainer.loads_weight_by_weight()
     }
 
-    /// Whether a part of the model stays as it is.
-    pub(crate) fn freezes(&self, part: ModelPart) -> bool {
-        self.plan.freeze.iter().any(|name| ModelPart::parse(name) == Some(part))
+    /// Whether a module of the model stays as it is.
+    pub(crate) fn freezes(&self, module: &Module) -> bool {
+        self.frozen.has(module)
+    }
+
+    /// Whether a whole part of it does.
+    pub(crate) fn freezes_part(&self, part: ModelPart) -> bool {
+        self.frozen.has_part(part)
     }
 
     /// Whether a score head stands in for the language-model head.

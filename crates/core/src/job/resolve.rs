@@ -13,8 +13,8 @@ use super::{Job, models, reference_kind};
 use crate::gpu::{self, Gpu};
 use crate::model::Model;
 use crate::plan::{
-    AdapterTargets, Alternative, AttnImplementation, GpuChoice, Plan, Problem, ProblemKind, TrainerName, alternatives,
-    checks, shortened,
+    AdapterTargets, Alternative, AttnImplementation, Frozen, GpuChoice, Plan, Problem, ProblemKind, TrainerName,
+    alternatives, checks, shortened,
 };
 use crate::units::GIB;
 
@@ -157,6 +157,7 @@ fn derive(plan: Plan, model: Arc<Model>, gpu: Gpu, instances: Vec<Instance>) -> 
         trainer: TrainerStep::of(&plan),
         targets: AdapterTargets::of(&plan, &model),
         experts: HeldExperts::of(&plan, &model),
+        frozen: Frozen::of(&plan, &model),
         numerics: Numerics::of(&plan, &sharding),
         attention: AttentionKernel::of(&plan, &model, &gpu),
         images: super::images::of(&plan, &model, batches.sequences_per_forward),

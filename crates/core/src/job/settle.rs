@@ -78,6 +78,10 @@ fn fixes(plan: &Plan, problem: &Problem) -> Vec<(String, String)> {
         ProblemKind::NoSuchModule { name, .. } if problem.field == "lora.target_modules" => {
             vec![own(other_targets(plan, name))]
         }
+        ProblemKind::NoSuchModule { name, .. } if problem.field == "freeze" => {
+            let kept = plan.freeze.iter().filter(|other| *other != name);
+            vec![own(kept.map(String::as_str).collect::<Vec<_>>().join(","))]
+        }
         ProblemKind::NoSuchModule { name, .. } => {
             let kept = plan.lora.modules_to_save.iter().filter(|other| *other != name);
             vec![own(kept.map(String::as_str).collect::<Vec<_>>().join(","))]

@@ -3,7 +3,6 @@
 use super::autograd::{Extent, Wanted};
 use super::device_overhead::DeviceOverhead;
 use super::estimate::*;
-use super::evaluation::EvaluationNeed;
 use super::guess::{Guess, GuessReason};
 use super::host::{self, HostAllocation, HostVerdict};
 use super::ledger;
@@ -14,6 +13,7 @@ use super::replay::{Replay, replay};
 use super::sharding::{self, Elements, strategy};
 use super::task_use;
 use super::term::{Category, Term};
+use super::verdict::verdict;
 use crate::gpu::HostMemory;
 use crate::job::{
     AttentionKernel, ENGINE_DTYPE, Job, Scheme, SeenImage, applies_liger, fuses_experts, fuses_liger_loss,
@@ -121,33 +121,6 @@ pub fn estimate_replayed(job: &Job) -> Estimate {
 }
 
 impl Estimate {
-    /// The same with what the plan's evaluation needs, which the verdict counts.
-    fn with_evaluation(mut self, job: &Job) -> Self {
-        let Some(need) = EvaluationNeed::of(job, &self) else { return self };
-        self.evaluation = Some(need);
-        self.verdict = verdict(&self.peak, self.evaluation, self.gpu_bytes);
-        // What runs out of memory is said first.
-        let place = if need.fits() { self.notes.len() } else { 0 };
-        self.notes.insert(place, Note::Evaluation(need));
-        self
-    }
-
-    /// Whether the optimizer's step fits, whatever evaluation needs beside it.
-    pub fn step_fit(&self) -> Fit {
-        verdict(&self.peak, None, self.gpu_bytes).fit
-    }
-
-    /// The least that weights and optimizer state take of the GPU at the peaks of all phases before the optimizer steps, bytes:
-    /// what stands between steps.
-    pub fn standing_bytes(&self) -> u64 {
-        let stands = |category: Category| matches!(category, Category::Weights | Category::OptimizerStates);
-        let of = |used: &PhaseUse| {
-            let standing = used.by_category.iter().filter(|(category, _)| stands(*category));
-            standing.fold(0_u64, |sum, (_, bytes)| sum.saturating_add(*bytes))
-        };
-        self.phases.iter().filter(|used| used.phase != Phase::OptimizerStep).map(of).min().unwrap_or(0)
-    }
-
     /// Verdict and expected need of the step of an estimate without a replay, with `expandable_segments` set the other way: the tensors
     /// are the same.
     pub(crate) fn with_other_allocator(&self) -> (Verdict, u64) {
@@ -307,24 +280,6 @@ fn guessed(peak: Peak, guess: Option<Guess>) -> Peak {
     let Some(guess) = guess else { return peak };
     let band = guess.of(peak.band);
     Peak { band, safe_bytes: band.high, is_guess: true, ..peak }
-}
-
-/// A step that surely fits is tight where an evaluation needs more than the GPU has.
-fn verdict(peak: &Peak, evaluation: Option<EvaluationNeed>, gpu: u64) -> Verdict {
-    let band = peak.band;
-    // Of a guess the range decides: within it anything can be true.
-    let most = if peak.is_guess { band.low } else { band.expected };
-    let evaluates = evaluation.is_none_or(|need| need.fits());
-    let fit = if peak.safe_bytes <= gpu && evaluates {
-        Fit::Fits
-    } else if most <= gpu {
-        Fit::Tight
-    } else {
-        Fit::DoesNotFit
-    };
-    let headroom = i128::from(gpu) - i128::from(band.expected);
-    let headroom_bytes = i64::try_from(headroom).unwrap_or(if headroom < 0 { i64::MIN } else { i64::MAX });
-    Verdict { fit, headroom_bytes, used_share: band.expected as f64 / gpu.max(1) as f64 }
 }
 
 /// What of a recorded model runs in PyTorch's operators although packages have kernels for it.

@@ -3,7 +3,6 @@
 //! Its forward is not replayed. Weights and optimizer state stay where they are, and the logits of one batch come on top, with the
 //! copies that the loss makes of them: that much is sure.
 
-use super::Estimate;
 use crate::job::{HeadPositions, Job, LossImplementation};
 use crate::plan::Task;
 
@@ -30,15 +29,14 @@ impl EvaluationNeed {
         self.fitting_batch_size == self.batch_size
     }
 
-    /// That of `job`, whose step is `estimate`; `None` where the plan does not evaluate.
-    pub(super) fn of(job: &Job, estimate: &Estimate) -> Option<Self> {
+    /// That of `job`, of whose GPU `beside` bytes are taken between steps; `None` where the plan does not evaluate.
+    pub(super) fn of(job: &Job, beside: u64) -> Option<Self> {
         let plan = &job.plan;
         if !plan.evaluates() {
             return None;
         }
         let (batch_size, length) = (plan.eval_batch_size(), plan.eval_length());
         let logits = |batch: u64| logits_bytes(job, batch, length);
-        let beside = estimate.standing_bytes().saturating_add(estimate.peak.device_overhead.expected);
         let need = |batch: u64| beside.saturating_add(logits(batch));
         let fits = |batch: u64| need(batch) <= job.memory_bytes;
         let fitting_batch_size = if fits(batch_size) { batch_size } else { largest(batch_size, fits) };

@@ -33,6 +33,7 @@ mod symbol;
 mod task_use;
 mod tasks;
 mod term;
+mod verdict;
 mod weights;
 
 pub use answer::{estimate, estimate_replayed, outline, smallest_change};

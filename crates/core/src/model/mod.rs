@@ -9,6 +9,7 @@ mod config;
 mod guess;
 mod layers;
 mod modules;
+mod paths;
 mod program;
 mod reader;
 mod search;

@@ -11,6 +11,9 @@ pub struct Module {
     pub kind: ModuleKind,
     /// The part of the model that it belongs to.
     pub part: ModelPart,
+    /// Where it stands in its class's own model: `visual.merger.mlp.0`; of a module in a layer the list of those layers, `visual.blocks`,
+    /// empty where a program does not say it.
+    pub path: String,
 }
 
 /// Part of a model that sees images: each can train or stay frozen by itself.
@@ -60,6 +63,9 @@ pub enum ModuleKind {
         bias: bool,
         /// `Conv1D`, not `Linear`.
         conv1d: bool,
+        /// Its parameters are those of another module, which counts them: each of several layers has a module of its own around one
+        /// weight (Zamba 2's transformer), and so an adapter of its own.
+        tied: bool,
     },
     /// `torch.nn.Embedding`.
     Embedding {
@@ -163,6 +169,7 @@ impl ModuleKind {
     /// Parameters, in elements.
     pub fn param_count(&self) -> u64 {
         match self {
+            Self::Linear { tied: true, .. } => 0,
             Self::Linear { d_in, d_out, bias, .. } => {
                 d_in.saturating_mul(*d_out).saturating_add(if *bias { *d_out } else { 0 })
             }

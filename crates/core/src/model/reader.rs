@@ -74,7 +74,7 @@ fn read(
     };
     let (mut part, mut model_type) = (whole, whole_type);
     // The tower's own program, and what it says of parts that no batch runs.
-    let (mut idle, mut ties, mut names) = (Vec::new(), None, None);
+    let (mut idle, mut ties, mut names, mut places) = (Vec::new(), None, None, None);
     for _ in 0..MAX_NESTING {
         if let Some(tower) = programs.find_tower(classes::file_of(model_type, part.fields())) {
             if images == Images::Some {
@@ -84,6 +84,7 @@ fn read(
             idle = program::idle(&tower, part.fields(), &Assumptions::default()).unwrap_or_default();
             ties = program::ties(&tower);
             names = Some(program::expert_names(&tower));
+            places = program::text_places(&tower);
         } else if programs.find(model_type).is_some() {
             break;
         }
@@ -102,7 +103,10 @@ fn read(
         let ties = if model_type == whole_type { None } else { part.ties()?.or(ties) };
         let model = program::read(&program, part.fields(), ties, assumed)?;
         let expert_names = names.unwrap_or(model.expert_names);
-        let model = Model { idle, expert_names, ..model };
+        let mut model = Model { idle, expert_names, ..model };
+        if let Some((list, head)) = places {
+            model.stands_at(&list, &head);
+        }
         return finish(model, (name, model_type, whole_type), Reading::Known, &whole);
     }
     let (class, fields) = guess::guess(&part)?;

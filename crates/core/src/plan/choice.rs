@@ -116,7 +116,8 @@ pub struct Plan {
     pub evaluation: Evaluation,
     /// Images of a sample, for models with a vision tower.
     pub images: SampleImages,
-    /// Parts of a model with a vision tower that do not train; under LoRA they get no adapters.
+    /// Parts of the model that do not train, or modules by the names that its class gives them (`visual`, `lm_head`); under LoRA they
+    /// get no adapters.
     pub freeze: Vec<String>,
     /// The GPU.
     pub gpu: GpuChoice,

@@ -14,6 +14,7 @@ mod embedding;
 mod engine;
 mod evaluation;
 mod fields;
+mod frozen;
 mod json;
 mod json_text;
 mod keep;
@@ -53,6 +54,7 @@ pub use trainer::{DefaultOf, Trainer, changed_before};
 pub use crate::release::Release;
 
 pub(crate) use adapter_targets::{AdapterTargets, stacks_experts};
+pub(crate) use frozen::Frozen;
 pub(crate) use leaf::shortened;
 pub(crate) use machines::GPUS_PER_MACHINE;
 pub(crate) use modules::unties_head;

@@ -4,9 +4,10 @@ use super::modules::{adapts_table, targets_head, unties_head};
 use super::{
     AttentionKernel, AttnImplementation, Auto, Dtype, EmbeddingLoss, Framework, LossType, Method, MixedPrecision,
     Offload, Plan, Problem, ProblemKind, ReferenceKind, Release, RolloutEngine, ShardingStrategy, Task, TrainerName,
+    frozen,
 };
 use crate::gpu::Gpu;
-use crate::model::{Model, ModelKind, ModelPart, ModuleKind, Role};
+use crate::model::{Model, ModelKind, ModuleKind, Role};
 
 /// Every contradiction of `plan`; `fuses_lm_head`: its trainer puts the head into the loss.
 pub(crate) fn contradictions(plan: &Plan, model: &Model, gpu: &Gpu, fuses_lm_head: bool) -> Vec<Problem> {
@@ -17,7 +18,7 @@ pub(crate) fn contradictions(plan: &Plan, model: &Model, gpu: &Gpu, fuses_lm_hea
     problems.extend(adapted_ends(plan, model, fuses_lm_head));
     problems.extend(images(plan, model));
     problems.extend(sources(plan, model));
-    problems.extend(frozen_parts(plan));
+    problems.extend(frozen::unknown(plan, model));
     problems.extend(state_space_kernels(plan, model));
     problems
 }
@@ -97,13 +98,6 @@ fn state_space_kernels(plan: &Plan, model: &Model) -> Option<Problem> {
 
 /// The release of causal-conv1d that programs were recorded with.
 const CAUSAL_CONV1D: &str = "1.7.0";
-
-/// Names of parts that no model has.
-fn frozen_parts(plan: &Plan) -> Option<Problem> {
-    let name = plan.freeze.iter().find(|name| ModelPart::parse(name).is_none())?;
-    let known = ModelPart::NAMES.iter().map(|(name, _)| (*name).to_owned()).collect();
-    Some(Problem::new("freeze", ProblemKind::NoSuchModule { name: name.clone(), known }))
-}
 
 /// FSDP1 without sharding makes parameters of its views after each forward, and raises where a frozen table is the head too:
 /// "as_params=True type(prim_param)=<class 'torch.Tensor'>" (torch/distributed/fsdp/_flat_param.py `_use_unsharded_views`).

@@ -147,7 +147,7 @@ impl<'a> TimingInputs<'a> {
     /// Whether a parameter of the base trains: all of them, or those that are saved beside adapters.
     pub(super) fn trains_base(&self, module: &Module) -> bool {
         self.training
-            && !self.job.freezes(module.part)
+            && !self.job.freezes(module)
             && match self.method {
                 Method::Full => true,
                 Method::Lora | Method::Qlora => {
@@ -160,7 +160,7 @@ impl<'a> TimingInputs<'a> {
     pub(super) fn adapts(&self, module: &Module, outside: bool) -> bool {
         self.adapters
             && self.method != Method::Full
-            && !self.job.freezes(module.part)
+            && !self.job.freezes(module)
             && self.job.targets.has_module(&module.name, outside)
     }
 

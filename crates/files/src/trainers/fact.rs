@@ -262,6 +262,8 @@ pub enum Fact {
     FreezesProjector,
     /// The text's own part stays as it is.
     FreezesLanguage,
+    /// Names that modules which stay as they are begin with (ms-swift).
+    FreezesModules,
     /// A script's switch that trains the tower.
     TrainsTower,
     /// A script's switch that trains what joins tower and text.

@@ -58,7 +58,7 @@ pub(super) const ROWS: &[Row] = &[
     says("ref_model", Fact::ReferenceModel),
     says("reward_model", Fact::RewardModel),
     bears("use_dora", Topic::Dora),
-    bears("freeze_parameters", Topic::PartlyTrained),
+    says("freeze_parameters", Fact::FreezesModules),
     bears("freeze_parameters_ratio", Topic::PartlyTrained),
     bears("trainable_parameters", Topic::PartlyTrained),
     says("freeze_vit", Fact::FreezesTower),

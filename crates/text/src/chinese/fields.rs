@@ -34,7 +34,7 @@ pub(super) static FURTHER: FurtherFields = FurtherFields {
     freeze: field(
         "冻结的部分",
         "",
-        "vision_tower、multi_modal_projector、language_model。使用 LoRA 时，冻结的部分不加适配器。",
+        "vision_tower、multi_modal_projector、language_model，或模型代码里的模块名，如 visual、lm_head。使用 LoRA 时，冻结的部分不加适配器。",
     ),
     new_tokens: field("生成长度", "token", "在提示词之后生成的 token 数，每个都会占用 KV 缓存。"),
     memory_gib: field("显存容量", "GiB", "nvidia-smi 显示的总显存（MiB）除以 1024。"),

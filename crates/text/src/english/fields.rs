@@ -54,7 +54,7 @@ pub(super) static FURTHER: FurtherFields = FurtherFields {
     freeze: field(
         "Frozen parts",
         "",
-        "vision_tower, multi_modal_projector, language_model. Under LoRA, frozen parts get no adapters.",
+        "vision_tower, multi_modal_projector, language_model, or modules as the class names them: visual, lm_head. Under LoRA, frozen parts get no adapters.",
     ),
     new_tokens: field("New tokens", "tokens", "Generated after the prompt; each one adds to the KV cache."),
     memory_gib: field("Memory of the GPU", "GiB", "What nvidia-smi prints as total, divided by 1024."),

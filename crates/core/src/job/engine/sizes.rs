@@ -9,6 +9,7 @@ const LARGEST_CAPTURE: u64 = 512;
 /// Weights of the layers' linear modules, which bitsandbytes quantises, in elements.
 pub(super) fn packed_elements(model: &Model) -> u64 {
     let packed = |module: &Module| match module.kind {
+        ModuleKind::Linear { tied: true, .. } => 0,
         ModuleKind::Linear { d_in, d_out, .. } => d_in.saturating_mul(d_out),
         _ => 0,
     };

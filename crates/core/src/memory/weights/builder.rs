@@ -21,8 +21,12 @@ pub(super) struct Builder<'a> {
     pub(super) built: Built,
     /// The part of the model that comes onto the tape now.
     pub(super) part: ModelPart,
+    /// Whether what comes onto it stays as it is (`freeze`).
+    pub(super) stays: bool,
     /// Where modules began, and of which part they are.
     pub(super) parts: Vec<PartStart>,
+    /// Linear layers outside the layers that modules of several layers are around, by name.
+    pub(super) tied: Vec<Projection>,
 }
 
 /// What has been put onto the tape so far.
@@ -63,7 +67,17 @@ impl Place {
 
 impl<'a> Builder<'a> {
     pub(super) fn new(tape: &'a Rc<Tape>, job: &'a Job, holder: Holder) -> Self {
-        Self { tape, job, holder, built: Built::default(), part: ModelPart::default(), parts: Vec::new() }
+        let (part, parts) = (ModelPart::default(), Vec::new());
+        Self {
+            tape,
+            job,
+            holder,
+            built: Built::default(),
+            part,
+            stays: job.freezes_part(part),
+            parts,
+            tied: Vec::new(),
+        }
     }
 
     /// The label of a weight.
@@ -80,11 +94,11 @@ impl<'a> Builder<'a> {
     }
 
     pub(super) fn adapts(&self) -> bool {
-        !self.holder.frozen && self.job.adapts() && !self.job.freezes(self.part)
+        !self.holder.frozen && self.job.adapts() && !self.stays
     }
 
     pub(super) fn trains_all(&self) -> bool {
-        !self.holder.frozen && self.job.trains() && !self.job.adapts() && !self.job.freezes(self.part)
+        !self.holder.frozen && self.job.trains() && !self.job.adapts() && !self.stays
     }
 
     pub(super) fn quantizes(&self) -> bool {
@@ -96,7 +110,7 @@ impl<'a> Builder<'a> {
         let numerics = &self.job.numerics;
         let sharding = &self.job.sharding;
         // What a full fine-tuning freezes is not upcast (accelerate utils/fsdp_utils.py `fsdp2_prepare_model`: `param.requires_grad`).
-        let stays = sharding.accelerate.is_some() && sharding.scheme == Scheme::Fsdp2 && self.job.freezes(self.part);
+        let stays = sharding.accelerate.is_some() && sharding.scheme == Scheme::Fsdp2 && self.stays;
         // A frozen copy is not prepared for training.
         element_type(match (self.holder.frozen, stays) {
             (true, _) => numerics.frozen,

@@ -24,8 +24,8 @@ impl Builder<'_> {
                 let [experts @ ..=MOST_EXPERTS, hidden, inner] = *sizes.as_slice() else { return None };
                 let mut layer = |i: usize, role, (d_in, d_out)| {
                     let name = [module.name.as_str(), ".", linear.names.get(i)?].concat();
-                    let kind = ModuleKind::Linear { d_in, d_out, bias: false, conv1d: false };
-                    self.projection_in(element, &Module { name, role, kind, part: module.part }, term, place)
+                    let kind = ModuleKind::Linear { d_in, d_out, bias: false, conv1d: false, tied: false };
+                    self.projection_in(element, &Module { name, role, kind, ..module.clone() }, term, place)
                 };
                 let mut expert = |_| {
                     let gate = layer(0, Role::Gate, (hidden, inner))?;
@@ -36,7 +36,7 @@ impl Builder<'_> {
             }
             (Role::Router, [(_, sizes)]) if linear.routes_linearly => {
                 let [d_out, d_in] = *sizes.as_slice() else { return None };
-                let kind = ModuleKind::Linear { d_in, d_out, bias: false, conv1d: false };
+                let kind = ModuleKind::Linear { d_in, d_out, bias: false, conv1d: false, tied: false };
                 let router = Module { kind, ..module.clone() };
                 let projection = self.projection_in(element, &router, term, place)?;
                 Some(OwnerWeights::Linear(Box::new(projection)))

@@ -52,20 +52,46 @@ impl Builder<'_> {
         place: Place,
     ) -> Option<Projection> {
         let linear = Linear::of(module, output_symbol(module.role))?;
-        let Linear { name, d_in, d_out, .. } = linear;
+        let (weight, bias) = self.base(&linear, (term, element), place);
+        let adapter = self.adapter(&linear, place);
+        Some(linear.held(weight, bias, adapter))
+    }
+
+    /// A module around the weight of `whole`, the name of a linear layer outside the layers, with an adapter of its own.
+    pub(super) fn tied_projection(&mut self, module: &Module, whole: &str, place: Place) -> Option<Projection> {
+        let linear = Linear::of(module, output_symbol(module.role))?;
+        let Projection { weight, bias, .. } = self.tied.iter().find(|one| one.name == whole)?.clone();
+        let adapter = self.adapter(&linear, place);
+        Some(linear.held(weight, bias, adapter))
+    }
+
+    /// The linear layer `name` that such modules are around: no module runs it where it stands, so that it gets no adapter.
+    pub(super) fn tied_whole(&mut self, name: &str, [d_out, d_in]: [u64; 2], bias: bool, (term, place): (Term, Place)) {
+        let linear = Linear { name, d_in, d_out, sym: Sym::DOut, bias };
+        let (weight, bias) = self.base(&linear, (term, self.element_of(term, name)), place);
+        self.tied.push(linear.held(weight, bias, None));
+    }
+
+    /// The parameters of a linear layer, quantised as its place and the job say.
+    fn base(
+        &mut self,
+        linear: &Linear<'_>,
+        (term, element): (Term, ElementType),
+        place: Place,
+    ) -> (BaseWeight, Option<Tensor>) {
+        let Linear { name, d_in, d_out, .. } = *linear;
         let tag = place.tag();
         let weight = if self.quantizes() && !place.is_outside() {
             let elements = d_in.saturating_mul(d_out).saturating_mul(tag.repeat);
             self.built.counts.base = self.built.counts.base.saturating_add(elements);
-            self.quantized(&linear, tag)
+            self.quantized(linear, tag)
         } else {
             let shape = dims(&[(Sym::DOut, d_out), (Sym::DIn, d_in)]);
             let held = self.held_parameter((term, element), name, shape, tag);
             BaseWeight::Plain(self.trained_parameter(held, name, tag))
         };
         let bias = linear.bias.then(|| self.parameter(term, name, dims(&[(Sym::DOut, d_out)]), tag));
-        let adapter = self.adapter(&linear, place);
-        Some(linear.held(weight, bias, adapter))
+        (weight, bias)
     }
 
     /// `lm_head` and its like: never quantised, never adapted by "all-linear".

@@ -26,7 +26,7 @@ pub(in crate::memory) fn load(tape: &Rc<Tape>, job: &Job, holder: Holder) -> Loa
     let behind = (&job.model.final_modules[..], None);
     let after = builder.recorded(&job.model.recorded, Part::After, behind, Place::Outside(outside));
     let head = builder.heads(outside, embeddings.original.as_ref());
-    builder.begin_part(ModelPart::default());
+    builder.begin(None);
     builder.idle(outside);
     builder.put_parts_in_order(start);
     if tape.extent != Extent::Whole && holder.term.is_none() && job.sharding.loads_whole_base {
@@ -107,7 +107,9 @@ impl Builder<'_> {
             // A copy that trains stands behind it.
             let found = self.built.parameters.iter().find(|parameter| *parameter.name == *table.name);
             original = found.map(|original| original.tensor.clone());
+            self.stays = self.job.freezes(table);
             adapter = self.table_adapter(&table.name, sizes, outside);
+            self.leave();
         }
         Embeddings { token, original, adapter, before }
     }
@@ -158,7 +160,7 @@ impl Builder<'_> {
     fn idle(&mut self, outside: LayerTag) {
         let before = self.built.trainable.len();
         for module in &self.job.model.idle {
-            self.begin_part(module.part);
+            self.begin(Some(module));
             let is_linear = matches!(module.kind, ModuleKind::Linear { .. });
             if is_linear
                 && let Some(projection) = self.projection(module, Term::AttentionWeights, Place::Layer(outside))
@@ -174,7 +176,7 @@ impl Builder<'_> {
             }
         }
         self.leave_untouched(before);
-        self.part = ModelPart::default();
+        self.leave();
     }
 
     /// `table`: the model's own table of token embeddings, which a tied head reads.
@@ -203,6 +205,7 @@ impl Builder<'_> {
             heads.score = Some(self.value_head(model.hidden_size, outside));
         }
         for module in &model.head {
+            self.stays = self.job.freezes(module);
             match module.kind {
                 ModuleKind::Linear { .. } => heads.language.projections.extend(self.head(module, outside)),
                 ModuleKind::Norm { .. } => {
@@ -225,6 +228,7 @@ impl Builder<'_> {
                 }
             }
         }
+        self.leave();
         let unties = self.adapts() && unties_head(&self.job.plan, model);
         if let Some(table) = table.filter(|_| unties && heads.language.projections.is_empty()) {
             let bias = heads.language.bias.take();
@@ -237,8 +241,14 @@ impl Builder<'_> {
     /// `BertPooler`: quantised and adapted like any linear layer.
     fn pooler(&mut self, outside: LayerTag) -> Option<Projection> {
         let width = self.job.model.hidden_size;
-        let kind = ModuleKind::Linear { d_in: width, d_out: width, bias: true, conv1d: false };
-        let dense = Module { name: "pooler.dense".to_owned(), role: Role::Other, kind, part: ModelPart::default() };
+        let kind = ModuleKind::Linear { d_in: width, d_out: width, bias: true, conv1d: false, tied: false };
+        let dense = Module {
+            name: "pooler.dense".to_owned(),
+            role: Role::Other,
+            kind,
+            part: ModelPart::default(),
+            path: "pooler.dense".to_owned(),
+        };
         self.projection(&dense, Term::HeadWeights, Place::Layer(outside))
     }
 

@@ -3,7 +3,7 @@
 
 use super::builder::Builder;
 use crate::memory::autograd::Extent;
-use crate::model::ModelPart;
+use crate::model::{ModelPart, Module};
 
 /// How much was on the tape and in the lists when a module of a part began.
 #[derive(Debug, Clone, Copy)]
@@ -23,9 +23,11 @@ const BUILT: [ModelPart; 4] =
     [ModelPart::AudioTower, ModelPart::VisionTower, ModelPart::MultiModalProjector, ModelPart::LanguageModel];
 
 impl Builder<'_> {
-    /// What comes from here on belongs to `part`.
-    pub(super) fn begin_part(&mut self, part: ModelPart) {
+    /// What comes from here on belongs to `module`, or to the text.
+    pub(super) fn begin(&mut self, module: Option<&Module>) {
+        let part = module.map(|module| module.part).unwrap_or_default();
         self.part = part;
+        self.stays = module.map_or_else(|| self.job.freezes_part(part), |module| self.job.freezes(module));
         self.parts.push(PartStart {
             part,
             events: self.tape.events_so_far(),
@@ -33,6 +35,12 @@ impl Builder<'_> {
             quantized: self.built.quantized.len(),
             trainable: self.built.trainable.len(),
         });
+    }
+
+    /// What comes from here on is the text's, and belongs to no module that the class has.
+    pub(super) fn leave(&mut self) {
+        self.part = ModelPart::default();
+        self.stays = self.job.freezes_part(self.part);
     }
 
     /// Brings everything into the order in which the class builds it, and optimizers meet it; `start`: the first event of the

@@ -42,7 +42,7 @@ impl Builder<'_> {
                 continue;
             }
             let module = modules.iter().find(|module| module.name == owner.name);
-            self.begin_part(module.map(|module| module.part).unwrap_or_default());
+            self.begin(module);
             let (before, known) = (self.built.trainable.len(), self.built.parameters.len());
             let owned = self.owner(owner, module, (of, &sizes, layer), place);
             // Those of an indexer that ranks keys under `torch.no_grad` (modeling_deepseek_v32.py `DeepseekV32Indexer.forward`).
@@ -57,7 +57,7 @@ impl Builder<'_> {
             }
             block.owners.push(owned);
         }
-        self.part = ModelPart::default();
+        self.leave();
         block
     }
 
@@ -91,6 +91,9 @@ impl Builder<'_> {
             Held::In(element) if element != ElementType::Half => element,
             _ => builder.element_of(term, &owner.name),
         };
+        if let Some(tied) = self.tied(owner, module, (of, sizes), (term, inside)) {
+            return tied;
+        }
         let held = owner.parameters.first().map_or(Held::Model, |weight| weight.held);
         let weight = element(self, held);
         if let Some(projection) = linear.and_then(|module| self.projection_in(weight, module, term, inside)) {
@@ -144,6 +147,30 @@ impl Builder<'_> {
             ..bare
         };
         OwnerWeights::Bare(own.into_iter().map(|one| one.map(&mut with_adapter)).collect())
+    }
+}
+
+impl Builder<'_> {
+    /// A linear layer around another's weight, or that one, which stands outside the layers and is run by nothing; `None`: neither.
+    fn tied(
+        &mut self,
+        owner: &Owner,
+        module: Option<&Module>,
+        (of, sizes): (&Recorded, &Sizes),
+        (term, place): (Term, Place),
+    ) -> Option<OwnerWeights> {
+        let weight = owner.parameters.first()?;
+        if let Some(whole) = &weight.of {
+            let whole = whole.strip_suffix(".weight")?;
+            return Some(OwnerWeights::Linear(Box::new(self.tied_projection(module?, whole, place)?)));
+        }
+        let shape = sizes.shape(weight.shape);
+        let [d_out, d_in] = *shape.sizes() else { return None };
+        let has_bias = owner.parameters.get(1).is_some_and(|bias| of.has(bias));
+        of.program.has_tied(&owner.name).then(|| {
+            self.tied_whole(&owner.name, [d_out, d_in], has_bias, (term, place));
+            OwnerWeights::Bare(Vec::new())
+        })
     }
 }
 

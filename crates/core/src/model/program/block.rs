@@ -98,6 +98,8 @@ pub(crate) struct Parameter {
     pub(crate) is_unreached: bool,
     /// The key of the config that says whether there is one; `None`: there always is.
     pub(crate) given_if: Option<String>,
+    /// The name of the parameter outside the layers that it is, where a layer has a module of its own around that.
+    pub(crate) of: Option<String>,
 }
 
 /// dtype of a parameter.

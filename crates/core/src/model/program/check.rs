@@ -336,7 +336,7 @@ impl Sizes<'_> {
         if of_tokens.into_iter().any(|dim| dim.size.names(BATCH) || dim.size.names(LENGTH)) {
             return Err(format!("the size of {name} hangs on b or s"));
         }
-        let (mut held, mut given_if) = (Held::Model, None);
+        let (mut held, mut given_if, mut of) = (Held::Model, None, None);
         let (mut is_buffer, mut is_frozen, mut is_unreached) = (false, false, false);
         for word in rest {
             match word.as_str() {
@@ -347,12 +347,13 @@ impl Sizes<'_> {
                     Made::Of(element) => held = Held::In(element),
                     Made::Model | Made::Promoted => held = Held::Model,
                 },
-                None => match word.get("if").and_then(Json::as_str) {
-                    Some(key) => given_if = Some(key.to_owned()),
-                    None => return Err(format!("{name} has {word} where a dtype is due")),
+                None => match (word.get("if").and_then(Json::as_str), word.get("of").and_then(Json::as_str)) {
+                    (Some(key), _) => given_if = Some(key.to_owned()),
+                    (None, Some(parameter)) => of = Some(parameter.to_owned()),
+                    (None, None) => return Err(format!("{name} has {word} where a dtype is due")),
                 },
             }
         }
-        Ok(Parameter { name, shape, held, is_buffer, is_frozen, is_unreached, given_if })
+        Ok(Parameter { name, shape, held, is_buffer, is_frozen, is_unreached, given_if, of })
     }
 }

@@ -62,14 +62,21 @@ fn heads(figures: &Figures<'_>) -> Option<(u64, u64)> {
     Some((all, read(KEY_VALUE_HEADS).unwrap_or(all)))
 }
 
-/// Modules with their exact shapes, without buffers; `part`: of those of a layer, as against those that stand by themselves.
-pub(super) fn modules(facts: &Facts<'_>, owners: &[Owner], part: Option<ModelPart>) -> Vec<Module> {
+/// Modules with their exact shapes, without buffers; `layers`: of those of a layer the list that it is in and the list's part, as against
+/// those that stand by themselves.
+pub(super) fn modules(facts: &Facts<'_>, owners: &[Owner], layers: Option<(&str, ModelPart)>) -> Vec<Module> {
     let program = &facts.recorded.program;
-    let of = |owner: &Owner| {
+    let of = |owner: &Owner, module: Module| {
         let beside = Some(program.part_of(&owner.name)).filter(|part| *part != ModelPart::LanguageModel);
-        beside.or(part).unwrap_or_default()
+        let part = beside.or(layers.map(|(_, part)| part)).unwrap_or_default();
+        // What joins a tower to the text stands in a layer by its own name.
+        let path = layers.filter(|_| beside.is_none() && !program.stands_alone(&owner.name));
+        // The whole model may have parameters under no module (LLaVA-NeXT's `image_newline`).
+        let own = if owner.name.is_empty() { owner.parameters.first().map(|own| &own.name) } else { Some(&owner.name) };
+        let path = path.map(|(list, _)| list).or(own.map(String::as_str)).unwrap_or_default().to_owned();
+        Module { part, path, ..module }
     };
-    owners.iter().filter_map(|owner| Some(Module { part: of(owner), ..module(facts, owner)? })).collect()
+    owners.iter().filter_map(|owner| Some(of(owner, module(facts, owner)?))).collect()
 }
 
 /// A module's parameters by what they are; `None` where it has buffers alone.
@@ -79,9 +86,10 @@ fn module(facts: &Facts<'_>, owner: &Owner) -> Option<Module> {
         own.map(|parameter| (parameter.name.clone(), facts.shape(parameter.shape))).collect();
     let first = shapes.first()?;
     let bias = shapes.get(1).is_some_and(|(name, _)| name == "bias");
+    let tied = owner.parameters.iter().any(|parameter| parameter.of.is_some());
     let kind = match (owner.class.as_str(), first.1.as_slice(), shapes.len()) {
-        ("Linear", [d_out, d_in], _) => ModuleKind::Linear { d_in: *d_in, d_out: *d_out, bias, conv1d: false },
-        ("Conv1D", [d_in, d_out], _) => ModuleKind::Linear { d_in: *d_in, d_out: *d_out, bias, conv1d: true },
+        ("Linear", [d_out, d_in], _) => ModuleKind::Linear { d_in: *d_in, d_out: *d_out, bias, conv1d: false, tied },
+        ("Conv1D", [d_in, d_out], _) => ModuleKind::Linear { d_in: *d_in, d_out: *d_out, bias, conv1d: true, tied },
         (class, [rows, width], 1) if class.contains("Embedding") => {
             ModuleKind::Embedding { rows: *rows, width: *width }
         }
@@ -91,7 +99,7 @@ fn module(facts: &Facts<'_>, owner: &Owner) -> Option<Module> {
         _ => ModuleKind::Tensors { shapes },
     };
     let role = role(owner, &kind);
-    Some(Module { name: owner.name.clone(), role, kind, part: ModelPart::default() })
+    Some(Module { name: owner.name.clone(), role, kind, part: ModelPart::default(), path: String::new() })
 }
 
 /// Whether every parameter is in the model's dtype.

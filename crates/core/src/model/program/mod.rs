@@ -41,7 +41,7 @@ pub(crate) use block::{
 use expression::{Expression, LENGTH, Names};
 pub(crate) use heads::Rotation;
 pub use library::Programs;
-pub(super) use read::{expert_names, idle, read, ties};
+pub(super) use read::{expert_names, idle, read, text_places, ties};
 pub use recorded::Recorded;
 pub(crate) use recorded::{BatchImages, BatchSizes};
 pub(crate) use regions::Region;
@@ -359,6 +359,18 @@ impl Program {
         towers.any(|stack| root(&stack.name) == root(name))
     }
 
+    /// Name of the list that a recorded layer is in; empty where there is one list alone.
+    pub(super) fn list_of(&self, layer: usize) -> &str {
+        let has = |stack: &&Stack| stack.kinds.values().any(|known| *known == layer);
+        self.stacks.iter().find(has).map_or("", |stack| &stack.name)
+    }
+
+    /// Whether the name of a module in a layer is its path in the whole model, as of what stands by itself and runs there.
+    fn stands_alone(&self, name: &str) -> bool {
+        let root = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
+        self.stacks.len() > 1 && self.stacks.iter().any(|stack| root(&stack.name) == root(name))
+    }
+
     /// The part of the model that a module outside the layers belongs to, by its name. What hears sound runs for no batch.
     fn part_of(&self, name: &str) -> ModelPart {
         const JOINS: &[&str] = &[
@@ -388,6 +400,20 @@ impl Program {
     fn attends(&self) -> bool {
         let is_attention = |op: &&Op| matches!(op.action, Action::Attention(_));
         self.layers.iter().any(|block| block.fused.all().iter().any(is_attention))
+    }
+
+    /// Whether modules of layers are around the weight of the module `name`, which stands outside of them.
+    pub(crate) fn has_tied(&self, name: &str) -> bool {
+        let of = |parameter: &Parameter| {
+            let whole = parameter.of.as_deref().and_then(|of| of.strip_suffix(".weight"));
+            whole.is_some_and(|whole| whole == name)
+        };
+        self.layers.iter().flat_map(|layer| &layer.modules).any(|owner| owner.parameters.iter().any(of))
+    }
+
+    /// What its class calls the head, whether it is the token embedding or not.
+    pub(crate) fn head_name(&self) -> &str {
+        &self.head.name
     }
 
     /// Whether layers, or what runs before them, take masks whatever kernel attention runs in.

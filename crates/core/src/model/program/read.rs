@@ -114,7 +114,7 @@ pub(in crate::model) fn read(
     let first = |block: usize| runs.iter().position(|(other, ..)| *other == block).unwrap_or_default();
     let layers = runs.iter().filter_map(|(block, part, count)| {
         let code = program.layers.get(*block)?;
-        let modules = modules(&facts, &code.modules, Some(*part));
+        let modules = modules(&facts, &code.modules, Some((program.list_of(*block), *part)));
         let attention = attention(&facts, &code.fused, &modules);
         let feed_forward = feed_forward(&facts, &code.fused, &modules);
         let layer = Layer { modules, attention, feed_forward };
@@ -144,18 +144,30 @@ pub(in crate::model) fn read(
         Stated::Where(key) => figures.flag(key),
     };
     let head = || {
-        let kind = ModuleKind::Linear { d_in: head_width, d_out: outputs, bias: has_bias, conv1d: false };
-        vec![Module { name: program.head.name.clone(), role: Role::Head, kind, part: ModelPart::LanguageModel }]
+        let kind = ModuleKind::Linear { d_in: head_width, d_out: outputs, bias: has_bias, conv1d: false, tied: false };
+        vec![Module {
+            name: program.head.name.clone(),
+            role: Role::Head,
+            kind,
+            part: ModelPart::LanguageModel,
+            path: program.head.name.clone(),
+        }]
     };
     // A head that is the token embedding may have a bias of its own.
     let bias = |role| {
         let kind = ModuleKind::Tensors { shapes: vec![("bias".to_owned(), vec![rows])] };
         let name = program.head.bias_of.as_ref().unwrap_or(&program.head.name).clone();
-        Module { name, role, kind, part: ModelPart::LanguageModel }
+        Module { path: name.clone(), name, role, kind, part: ModelPart::LanguageModel }
     };
     let gain = program.head.gain.as_ref().map(|name| {
         let kind = ModuleKind::Tensors { shapes: vec![(name.clone(), vec![outputs])] };
-        Module { name: program.head.name.clone(), role: Role::HeadGain, kind, part: ModelPart::LanguageModel }
+        Module {
+            name: program.head.name.clone(),
+            role: Role::HeadGain,
+            kind,
+            part: ModelPart::LanguageModel,
+            path: program.head.name.clone(),
+        }
     });
     let unread = || program.head.bias_of.is_some().then(|| bias(Role::Other));
     // A decoder may read images without causality in some layers, and what stands behind a tower in all (PaliGemma's prefix).
@@ -222,6 +234,12 @@ pub(in crate::model) fn ties(programs: &[Arc<Program>]) -> Option<bool> {
     programs.first()?.defaults.get("tie_word_embeddings")?.as_bool()
 }
 
+/// Where the text part of a class of `programs` with a tower stands in it: its list of layers, and its head.
+pub(in crate::model) fn text_places(programs: &[Arc<Program>]) -> Option<(String, String)> {
+    let program = programs.first()?;
+    Some((program.stacks.last()?.name.clone(), program.head.name.clone()))
+}
+
 /// Which names peft converts of the experts of a class of `programs`: it goes by the whole model's class, whatever its text part is.
 pub(in crate::model) fn expert_names(programs: &[Arc<Program>]) -> Option<ExpertNames> {
     programs.first()?.expert_names
@@ -285,7 +303,7 @@ fn beside_text(programs: &[Arc<Program>], fields: &Map<String, Json>) -> Result<
         let mut found = Vec::new();
         for (block, part) in blocks {
             let own = program.layers.get(block).map_or(&[][..], |block| &block.modules);
-            found.extend(modules(&facts, own, Some(part)));
+            found.extend(modules(&facts, own, Some((program.list_of(block), part))));
         }
         // What joins the two stands in the first layer of the text, whichever kind that is.
         for block in program.text_layers() {

@@ -4,6 +4,7 @@ use headroom_core::model::{self, CatalogueModel};
 use headroom_core::plan::TrainerName;
 use serde_json::json;
 
+use super::super::convert;
 use super::super::draft::Statement;
 use super::Resolver;
 use crate::trainers::Fact;
@@ -53,7 +54,20 @@ impl Resolver {
         if !self.may_have_tower() {
             // Of a model of text alone these say nothing.
             self.ignored += said.len();
-            return;
+            frozen.clear();
+            said.clear();
+        }
+        let mut frozen: Vec<String> = frozen.into_iter().map(str::to_owned).collect();
+        // swift/pipelines/train/tuner.py `TunerMixin.prepare_model`: with adapters the list is not read.
+        if let Some(statement) = self.take(Fact::FreezesModules) {
+            let trains_all = self.text_of("method").is_none_or(|method| method == "full");
+            let names = convert::names(&statement.node);
+            if trains_all && !names.is_empty() {
+                frozen.extend(names);
+                said.push(statement);
+            } else {
+                self.ignored += 1;
+            }
         }
         if frozen.is_empty() && said.is_empty() {
             return;
