@@ -233,7 +233,7 @@ pub(super) fn earlier_experts(model_type: &str) -> Option<EarlierExperts> {
         | "jamba" => linear(LLAMA, true, false),
         // Their routers are in fp32 by themselves, and no router of these is quantised here.
         "ernie4_5_moe" | "hunyuan_v1_moe" => linear(LLAMA, false, false),
-        "deepseek_v3" | "dots1" | "glm4_moe" | "glm4v_moe" | "glm4v_moe_text" => linear(LLAMA, false, true),
+        "deepseek_v3" | "kimi_k2" | "dots1" | "glm4_moe" | "glm4v_moe" | "glm4v_moe_text" => linear(LLAMA, false, true),
         "aria_text" | "gpt_oss" | "granitemoe" | "granitemoehybrid" | "granitemoeshared" | "jetmoe" | "llama4"
         | "llama4_text" | "qwen3_vl_moe" | "qwen3_vl_moe_text" => Some(EarlierExperts::Stacked),
         _ => None,

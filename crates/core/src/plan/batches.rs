@@ -1,6 +1,6 @@
 //! The arithmetic of batches: how many sequences each pass sees, and what has to divide what.
 
-use super::{AttnImplementation, Method, PackingStrategy, Plan, Problem, ProblemKind, Task, TrainerName};
+use super::{AttnImplementation, EvalStrategy, Method, PackingStrategy, Plan, Problem, ProblemKind, Task, TrainerName};
 use crate::model::Images;
 
 /// How the sequences of one optimizer step are cut. Counts are for one GPU where not said otherwise.
@@ -240,4 +240,30 @@ fn nearest(value: u64, limit: u64, valid: impl Fn(u64) -> bool) -> Vec<u64> {
     let below = (1..value).rev().take(usize::try_from(TRIES).unwrap_or(usize::MAX)).find(|n| valid(*n));
     let above = (value.saturating_add(1)..=limit.min(value.saturating_add(TRIES))).find(|n| valid(*n));
     below.into_iter().chain(above).collect()
+}
+
+impl Plan {
+    /// Whether the trainer evaluates between steps.
+    pub fn evaluates(&self) -> bool {
+        self.task != Task::Inference && self.evaluation.eval_strategy != EvalStrategy::No
+    }
+
+    /// Sequences in one forward of an evaluation on one GPU. The default of transformers' Trainer is 8 whatever a training batch has
+    /// (training_args.py); that of ms-swift is 1 (arguments/base_args), and axolotl takes `micro_batch_size`
+    /// (utils/schemas/config.py `hint_eval_batch_size`).
+    pub fn eval_batch_size(&self) -> u64 {
+        let default = match self.trainer.name {
+            TrainerName::MsSwift => 1,
+            TrainerName::Axolotl | TrainerName::Custom | TrainerName::Verl | TrainerName::Torchtune => {
+                self.per_device_train_batch_size
+            }
+            TrainerName::Transformers | TrainerName::Trl | TrainerName::LlamaFactory | TrainerName::Unsloth => 8,
+        };
+        self.evaluation.per_device_eval_batch_size.unwrap_or(default)
+    }
+
+    /// Tokens of each sequence that is evaluated.
+    pub fn eval_length(&self) -> u64 {
+        self.evaluation.eval_length.unwrap_or(self.max_length)
+    }
 }

@@ -1,7 +1,6 @@
 //! Evaluation between optimizer steps, as a plan says it.
 
 use super::names::names;
-use super::{Plan, Task, TrainerName};
 
 names! {
     /// When the trainer evaluates (`eval_strategy`).
@@ -36,31 +35,5 @@ impl Default for Evaluation {
             eval_length: None,
             compute_metrics: false,
         }
-    }
-}
-
-impl Plan {
-    /// Whether the trainer evaluates between steps.
-    pub fn evaluates(&self) -> bool {
-        self.task != Task::Inference && self.evaluation.eval_strategy != EvalStrategy::No
-    }
-
-    /// Sequences in one forward of an evaluation on one GPU. The default of transformers' Trainer is 8 whatever a training batch has
-    /// (training_args.py); that of ms-swift is 1 (arguments/base_args), and axolotl takes `micro_batch_size`
-    /// (utils/schemas/config.py `hint_eval_batch_size`).
-    pub fn eval_batch_size(&self) -> u64 {
-        let default = match self.trainer.name {
-            TrainerName::MsSwift => 1,
-            TrainerName::Axolotl | TrainerName::Custom | TrainerName::Verl | TrainerName::Torchtune => {
-                self.per_device_train_batch_size
-            }
-            TrainerName::Transformers | TrainerName::Trl | TrainerName::LlamaFactory | TrainerName::Unsloth => 8,
-        };
-        self.evaluation.per_device_eval_batch_size.unwrap_or(default)
-    }
-
-    /// Tokens of each sequence that is evaluated.
-    pub fn eval_length(&self) -> u64 {
-        self.evaluation.eval_length.unwrap_or(self.max_length)
     }
 }

@@ -53,23 +53,7 @@ pub(super) fn fused(
         let (v, k) = (context.cast_input(v), context.cast_input(k));
         return math(context, (facts, masked), &context.cast_input(q), &k, &v);
     }
-    let label = |name| context.label(Term::QueryKeyValue, name);
-    let (k, v) = if expand && groups {
-        // As many positions as there are keys: more than queries when a cache holds earlier ones.
-        let keys = k.shape().sizes().get(2).copied().unwrap_or(context.attended);
-        let expanded = |width| {
-            dims(&[(Sym::B, context.batch), (Sym::A, facts.num_attention_heads), (Sym::S, keys)])
-                .with(Dim::new(Sym::D, width))
-        };
-        let (key, value) = (expanded(facts.head_dim), expanded(facts.value_head_dim));
-        if facts.num_key_value_heads == 1 {
-            (share_head(k, key), share_head(v, value))
-        } else {
-            (repeat_heads(k, key, label("k")), repeat_heads(v, value, label("v")))
-        }
-    } else {
-        (k.clone(), v.clone())
-    };
+    let (k, v) = if expand && groups { expanded(context, facts, k, v) } else { (k.clone(), v.clone()) };
     // Autocast casts within the operator; C++ evaluates the casts of its arguments from the last to the first.
     let materialised = (k.clone(), v.clone());
     let mask = call.mask.map(|mask| context.cast_input(&mask));
@@ -110,6 +94,23 @@ pub(super) fn fused(
         contiguous(&out, flat, context.label(Term::AttentionOutput, "contiguous"), false)
     } else {
         to_heads(&out, flat)
+    }
+}
+
+/// k and v with the heads of q.
+fn expanded(context: &ForwardContext, facts: &Attention, k: &Tensor, v: &Tensor) -> (Tensor, Tensor) {
+    let label = |name| context.label(Term::QueryKeyValue, name);
+    // As many positions as there are keys: more than queries when a cache holds earlier ones.
+    let keys = k.shape().sizes().get(2).copied().unwrap_or(context.attended);
+    let of_width = |width| {
+        dims(&[(Sym::B, context.batch), (Sym::A, facts.num_attention_heads), (Sym::S, keys)])
+            .with(Dim::new(Sym::D, width))
+    };
+    let (key, value) = (of_width(facts.head_dim), of_width(facts.value_head_dim));
+    if facts.num_key_value_heads == 1 {
+        (share_head(k, key), share_head(v, value))
+    } else {
+        (repeat_heads(k, key, label("k")), repeat_heads(v, value, label("v")))
     }
 }
 
