@@ -177,7 +177,9 @@ impl Gatherer<'_> {
     }
 
     pub(super) fn take(&mut self, file: usize, entries: &[Entry], table: &Table) {
-        self.found.draft.entries(entries, Origin { table, file, rank: Rank::Script });
+        let entries: Vec<Entry> =
+            entries.iter().map(|entry| Entry { node: super::scripts::chosen(&entry.node), ..entry.clone() }).collect();
+        self.found.draft.entries(&entries, Origin { table, file, rank: Rank::Script });
     }
 
     fn named_call(
