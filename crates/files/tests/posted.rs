@@ -444,6 +444,13 @@ fn the_gpu_is_the_one_that_a_file_states() {
     let modal = "@app.function(image=image, gpu=\"L40S\")\ndef train():\n    Trainer(model=AutoModelForCausalLM.from_pretrained('gpt2'),\n\
         \x20       args=TrainingArguments(per_device_train_batch_size=2))\n";
     says(&[("m.py", modal)], json!({"gpu": "l40s"}), &[]);
+    let cells = json!({"nbformat": 4, "cells": [{"cell_type": "markdown", "source": ["# Fine-tune on a single L4"]}, {"cell_type": "code",
+        "source": ["UnslothTrainer(model='gpt2', args=UnslothTrainingArguments(per_device_train_batch_size=2, output_dir='o'))\n"]}]});
+    says(
+        &[("n.ipynb", &cells.to_string())],
+        json!({"gpu": "l4", "per_device_train_batch_size": 2, "task": "sft"}),
+        &[],
+    );
     // What weighs several states none.
     let default = json!({"gpu": "a100-80gb"});
     for note in [

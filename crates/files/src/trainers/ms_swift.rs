@@ -132,6 +132,8 @@ pub(super) const ROWS: &[Row] = &[
     nothing("check_dataset_strategy"),
     nothing("tuner_backend"),
     nothing("template_type"),
+    nothing("dataset_test_ratio"),
+    nothing("gc_collect_after_offload"),
     nothing("train_backend"),
     bears("tp", Topic::Parallelism),
     bears("pp", Topic::Parallelism),

@@ -5,7 +5,7 @@ use headroom_core::gpu::search;
 use super::super::draft::Rank;
 use super::super::recognise::Kind;
 use super::Gatherer;
-use crate::syntax::{Source, Span, Value};
+use crate::syntax::{Node, Source, Span, Value};
 use crate::trainers::Fact;
 
 /// A GPU that a text names.
@@ -29,7 +29,12 @@ impl Gatherer<'_> {
             if let Some((count, span)) = listed_count(&file.text) {
                 self.implied(Fact::GivenGpus, Value::Integer(count), "GPU number", (place, span), Rank::Environment);
             }
-            found.extend(mentions(&file.text, self.found.kinds[place], is_note).into_iter().map(|one| (place, one)));
+            let of_file = if self.found.notebooks.contains(&place) {
+                of_notebook(&file.text)
+            } else {
+                mentions(&file.text, self.found.kinds[place], is_note)
+            };
+            found.extend(of_file.into_iter().map(|one| (place, one)));
         }
         let stated = found.iter().any(|(_, mention)| mention.is_stated);
         found.retain(|(_, mention)| mention.is_stated == stated);
@@ -68,6 +73,27 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
         *at += line.len();
         Some((start, line.trim_end()))
     })
+}
+
+/// The GPUs that a notebook's cells name: those of text are notes.
+fn of_notebook(text: &str) -> Vec<Mention> {
+    let Ok(node) = crate::syntax::json(text) else { return Vec::new() };
+    let Some(Value::List(cells)) = node.get("cells").map(|cells| &cells.value) else { return Vec::new() };
+    let mut found = Vec::new();
+    for cell in cells {
+        let is_note = cell.get("cell_type").and_then(Node::text) == Some("markdown");
+        let Some(source) = cell.get("source") else { continue };
+        let lines = match &source.value {
+            Value::List(lines) => lines.as_slice(),
+            _ => std::slice::from_ref(source),
+        };
+        for line in lines {
+            let of_line = mentions(line.text().unwrap_or_default(), Kind::Python, is_note);
+            // What a quoted text says stands where the text stands.
+            found.extend(of_line.into_iter().map(|mention| Mention { span: line.span, ..mention }));
+        }
+    }
+    found
 }
 
 /// The GPUs that a file names; of a note every sentence counts, of other files the comments.

@@ -322,7 +322,12 @@ impl Gatherer<'_> {
 
     fn trl_class(&mut self, called: &Called<'_>) {
         let Called { file, span, class: last, arguments, keywords } = *called;
-        let stem = last.strip_prefix("Unsloth").unwrap_or(last);
+        // Unsloth's own two are TRL's for SFT (unsloth/trainer.py).
+        let stem = match last {
+            "UnslothTrainer" => "SFTTrainer",
+            "UnslothTrainingArguments" => "SFTConfig",
+            _ => last.strip_prefix("Unsloth").unwrap_or(last),
+        };
         let is_config = stem.ends_with("Config");
         let Some(method) = stem.strip_suffix("Config").or_else(|| stem.strip_suffix("Trainer")) else { return };
         let Some((_, task)) = METHODS.iter().find(|(name, _)| *name == method) else { return };
