@@ -42,6 +42,8 @@ pub(super) const ROWS: &[Row] = &[
     sets("additional_target", "lora.modules_to_save", As::Names),
     sets("pref_beta", "beta", As::Real),
     bears("pref_ftx", Topic::Loss),
+    // Of 0.9: the projector alone trains.
+    bears("train_mm_proj_only", Topic::PartlyTrained),
     renamed("dpo_beta", "pref_beta", "llamafactory 0.8"),
     renamed("dpo_loss", "pref_loss", "llamafactory 0.8"),
     renamed("dpo_ftx", "pref_ftx", "llamafactory 0.8"),

@@ -27,6 +27,7 @@ pub(super) const ROWS: &[Row] = &[
     nothing("use_rslora"),
     // What Unsloth adds to the classes of TRL that it patches (unsloth models/rl.py).
     nothing("vllm_sampling_params"),
+    nothing("embedding_learning_rate"),
     bears("unsloth_num_chunks", Topic::Loss),
     bears("unsloth_logit_chunk_multiplier", Topic::Loss),
     bears("unsloth_grpo_mini_batch", Topic::Loss),
