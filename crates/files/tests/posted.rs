@@ -420,3 +420,134 @@ fn why_a_plan_cannot_be_estimated_stands_in_the_import() {
         );
     }
 }
+
+#[test]
+fn the_gpu_is_the_one_that_a_file_states() {
+    let train = "python t.py --model_name_or_path Qwen/Qwen2.5-0.5B --per_device_train_batch_size 2\n";
+    let on = |before: &str| [before, train].concat();
+    for (text, gpu) in [
+        (on("#!/bin/bash\n#SBATCH --gres=gpu:l40s:1\n"), "l40s"),
+        (on("#!/bin/bash\n#SBATCH --constraint=h200\n#SBATCH --gpus-per-node=1\n"), "h200"),
+        (on("# 2*RTX3090\n"), "rtx-3090"),
+        (on("# one H100, as most have it\n"), "h100-80gb"),
+        (format!("GPU type: NVIDIA A800 80GB PCIe\n\n```\n{train}```\n"), "a800-80gb"),
+        (format!("我用三张L40s训练\n\n```\n{train}```\n"), "l40s"),
+        (format!("A100s, that is A100-SXM4-80GB\n\n```\n{train}```\n"), "a100-80gb"),
+    ] {
+        says(&[("job", &text)], json!({"gpu": gpu, "model": "Qwen/Qwen2.5-0.5B"}), &[]);
+    }
+    // There are two A100s, and what fits hangs on which it is.
+    says(&[("j.sh", &on("#SBATCH --gpus-per-node=a100:1\n"))], json!({}), &["gpu"]);
+    // SkyPilot calls the larger one A100-80GB.
+    let sky = "resources:\n  accelerators: A100:1\nrun: |\n  python t.py --model_name_or_path Qwen/Qwen2.5-0.5B\n";
+    says(&[("s.yaml", sky)], json!({"gpu": "a100-40gb"}), &[]);
+    let modal = "@app.function(image=image, gpu=\"L40S\")\ndef train():\n    Trainer(model=AutoModelForCausalLM.from_pretrained('gpt2'),\n\
+        \x20       args=TrainingArguments(per_device_train_batch_size=2))\n";
+    says(&[("m.py", modal)], json!({"gpu": "l40s"}), &[]);
+    let cells = json!({"nbformat": 4, "cells": [{"cell_type": "markdown", "source": ["# Fine-tune on a single L4"]}, {"cell_type": "code",
+        "source": ["UnslothTrainer(model='gpt2', args=UnslothTrainingArguments(per_device_train_batch_size=2, output_dir='o'))\n"]}]});
+    says(
+        &[("n.ipynb", &cells.to_string())],
+        json!({"gpu": "l4", "per_device_train_batch_size": 2, "task": "sft"}),
+        &[],
+    );
+    // What weighs several states none.
+    let default = json!({"gpu": "a100-80gb"});
+    for note in [
+        "# Float16 for Tesla T4, V100, Bfloat16 for Ampere+\n",
+        "# set to false if on a T4\n",
+        "# RTX 3090, RTX 4090\n",
+    ] {
+        says(&[("t.sh", &on(note))], default.clone(), &[]);
+    }
+}
+
+#[test]
+fn a_report_is_read_whatever_stands_around_its_settings() {
+    let yaml = "### model\nmodel_name_or_path: /data/qwen/Qwen2.5-0.5B\n\n### method\nstage: rm\nfinetuning_type: full\n\n### ddp\n\
+        deepspeed: examples/deepspeed/ds_z3_config.json\ndataset: d\ntemplate: qwen\ncutoff_len: 8192\nbf16: true\n";
+    let system = "### System Info\n\n- `llamafactory` version: 0.9.2.dev0\n- GPU type: NVIDIA L40\n- GPU number: 4\n\n### Reproduction\n\n";
+    let fields = json!({"model": "Qwen/Qwen2.5-0.5B", "task": "reward", "zero_stage": 3, "max_length": 8192, "gpu": "l40", "num_gpus": 4});
+    let fenced = format!("{system}```bash\n{yaml}```\n");
+    let plain = format!("{system}{yaml}\nwhat do I do wrong?\n");
+    says(&[("fenced.md", &fenced)], fields.clone(), &[]);
+    says(&[("plain.md", &plain)], fields, &[]);
+    let command = "CUDA_VISIBLE_DEVICES=0,1 \\\nNPROC_PER_NODE=2 \\\nswift sft \\\n--model Qwen/Qwen2.5-0.5B \\\n--train_type lora \\\n--dataset d\n\
+        \nGPU：A800 * 8\n";
+    says(&[("swift.md", command)], json!({"num_gpus": 2, "method": "lora", "gpu": "a800-80gb"}), &[]);
+    let quoted = "I run ```CUDA_VISIBLE_DEVICES=0,1 llamafactory-cli train q.yaml``` where q.yaml is:\n\n```\nmodel_name_or_path: Qwen/Qwen2.5-0.5B\n\
+        stage: sft\nfinetuning_type: full\ntemplate: qwen\ndataset: d\n```\n";
+    says(&[("quoted.md", quoted)], json!({"num_gpus": 2, "method": "full", "trainer.name": "llamafactory"}), &[]);
+}
+
+#[test]
+fn what_a_folder_is_called_names_the_model() {
+    for (name, model) in [
+        ("/root/autodl-tmp/Qwen/Qwen2___5-7B-Instruct", "Qwen/Qwen2.5-7B-Instruct"),
+        ("/root/data/Qwen.Qwen2.5-VL-7B-Instruct", "Qwen/Qwen2.5-VL-7B-Instruct"),
+        ("out/qwen2.5-7b-instruct/v0-20241213-173805/checkpoint-1281", "Qwen/Qwen2.5-7B-Instruct"),
+        (r"C:\hub\models--google--gemma-3-270m-it\snapshots\ac82b4e8", "google/gemma-3-270m-it"),
+        ("LLM-Research/Llama-3.2-3B-Instruct", "meta-llama/Llama-3.2-3B-Instruct"),
+    ] {
+        let script = format!("SFTTrainer(model=r\"{name}\", args=SFTConfig(output_dir='o'))\n");
+        says(&[("t.py", &script)], json!({"model": model}), &[]);
+    }
+    let two =
+        "swift sft --model_type qwen2_5-7b-instruct --model_id_or_path /mnt/o/run-7 --sft_type lora --dataset d\n";
+    says(&[("two.sh", two)], json!({"model": "Qwen/Qwen2.5-7B-Instruct"}), &[]);
+}
+
+#[test]
+fn a_stage_that_no_file_says_is_asked_for() {
+    let run = |settings: &str| {
+        format!(
+            "deepspeed --num_gpus 4 t.py --deepspeed {settings} --model_name_or_path Qwen/Qwen2.5-0.5B --bf16 True\n"
+        )
+    };
+    says(
+        &[("r.sh", &run("ds_config.json"))],
+        json!({"num_gpus": 4, "distributed.framework": "deepspeed"}),
+        &["zero_stage"],
+    );
+    says(&[("r.sh", &run("ds_zero2_no_offload.json"))], json!({"zero_stage": 2}), &[]);
+    let given = ("ds_config.json", "{\"train_micro_batch_size_per_gpu\": 1, \"bf16\": {\"enabled\": true}}");
+    says(&[("r.sh", &run("ds_config.json")), given], json!({"num_gpus": 4}), &[]);
+    // accelerate's files are called after them, too.
+    let launch = |file: &str| {
+        format!(
+            "accelerate launch --config_file c/{file}.yaml --num_processes 8 t.py --model_name_or_path Qwen/Qwen2.5-0.5B\n"
+        )
+    };
+    let offloaded = json!({"zero_stage": 3, "offload_optimizer": "cpu", "offload_param": "cpu", "num_gpus": 8});
+    says(&[("r.sh", &launch("zero3_offload"))], offloaded, &[]);
+    says(&[("r.sh", &launch("my_fsdp2"))], json!({"distributed.framework": "fsdp2"}), &[]);
+    let variables = "ACCELERATE_USE_FSDP=1 torchrun --nproc_per_node=4 t.py --model_name_or_path Qwen/Qwen2.5-0.5B\n";
+    says(&[("r.sh", variables)], json!({"distributed.framework": "fsdp1"}), &[]);
+}
+
+#[test]
+fn keys_of_earlier_releases_keep_their_meaning() {
+    let trl = "accelerate launch --num_processes 1 examples/scripts/sft.py --model_name Qwen/Qwen2.5-0.5B --dataset_name d --batch_size 1 \
+        --use_peft --peft_lora_r 24 --peft_lora_alpha 32 --target_modules q_proj k_proj --seq_length 777 --output o --use_auth_token false\n";
+    let fields = json!({"model": "Qwen/Qwen2.5-0.5B", "per_device_train_batch_size": 1, "lora.r": 24, "max_length": 777,
+        "lora.target_modules": ["q_proj", "k_proj"]});
+    assert_eq!(unknown(&says(&[("t.sh", trl)], fields, &[])), [] as [&str; 0]);
+    let factory = "python src/train_bash.py --stage dpo --model_name_or_path Qwen/Qwen2.5-0.5B --dataset d --template qwen --finetuning_type full \
+        --dpo_beta 0.2 --dpo_ftx 1.0 --cutoff_len 512 --bf16 --flash_attn\n";
+    let fields = json!({"task": "dpo", "beta": 0.2, "attn_implementation": "flash_attention_2"});
+    assert_eq!(unknown(&says(&[("f.sh", factory)], fields, &[])), [] as [&str; 0]);
+    let swift = "{\"model_id_or_path\": \"LLM-Research/Meta-Llama-3-8B-Instruct\", \"sft_type\": \"lora\", \"template_type\": \"llama3\", \"tp\": 1,\n\
+        \"quantization_bit\": 0, \"additional_trainable_parameters\": [], \"batch_size\": 3, \"lora_rank\": 8, \"max_length\": 2048, \"dataset\": [\"d\"]}\n";
+    let fields =
+        json!({"trainer.name": "ms-swift", "method": "lora", "per_device_train_batch_size": 3, "max_length": 2048});
+    assert_eq!(unknown(&says(&[("sft_args.json", swift)], fields, &[])), [] as [&str; 0]);
+}
+
+#[test]
+fn printed_arguments_are_those_of_the_run() {
+    let printed = "TrainingArguments(\n_n_gpu=1,\nbf16=True,\nfsdp=[],\ngradient_checkpointing=True,\noptim=OptimizerNames.PAGED_ADAMW_8BIT,\n\
+        eval_strategy=IntervalStrategy.NO,\noutput_dir=./out,\nper_device_train_batch_size=4,\n)\n";
+    let fields = json!({"optim": "paged_adamw_8bit", "per_device_train_batch_size": 4, "gradient_checkpointing": true, "mixed_precision": "bf16"});
+    let imported = says(&[("log.txt", printed)], fields, &["model"]);
+    assert_eq!(unknown(&imported), [] as [&str; 0]);
+}

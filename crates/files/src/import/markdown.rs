@@ -63,6 +63,80 @@ pub(super) fn blocks(name: &str, text: &str) -> Option<Vec<Block>> {
     (is_named || !blocks.is_empty()).then_some(blocks)
 }
 
+/// What stands in `text` as it would in a file of its own, with everything else blanked: commands with their continued lines, and
+/// lines of keys and values that follow each other.
+pub(super) fn unfenced(text: &str) -> Vec<String> {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let blank = |line: &str| -> String { line.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect() };
+    let masked = |keep: &[bool]| -> String {
+        lines.iter().zip(keep).map(|(line, keep)| if *keep { (*line).to_owned() } else { blank(line) }).collect()
+    };
+    let mut commands = vec![false; lines.len()];
+    let mut continues = false;
+    for (place, line) in lines.iter().enumerate() {
+        let begins = line.trim_end().ends_with('\\') && line.split_whitespace().all(is_variable);
+        commands[place] = continues || begins || super::terminal::launches_something(line);
+        continues = commands[place] && line.trim_end().ends_with('\\');
+    }
+    let mut found = Vec::new();
+    if commands.contains(&true) {
+        found.push(masked(&commands));
+    }
+    let mut keys = vec![false; lines.len()];
+    for place in 0..=lines.len() {
+        let goes_on = lines.get(place).is_some_and(|line| !commands[place] && is_key(line, keys.contains(&true)));
+        if goes_on {
+            keys[place] = true;
+        } else if keys.contains(&true) {
+            found.push(masked(&keys));
+            keys.fill(false);
+        }
+    }
+    found
+}
+
+/// The commands that sentences quote, `` `llamafactory-cli train x.yaml` ``, with everything else blanked.
+pub(super) fn quoted(text: &str) -> Option<String> {
+    let blank = |text: &str| -> String { text.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect() };
+    let (mut out, mut fenced, mut found) = (String::with_capacity(text.len()), false, false);
+    for line in text.split_inclusive('\n') {
+        if fence_of(line).is_some() {
+            fenced = !fenced;
+            out.push_str(&blank(line));
+            continue;
+        }
+        for (place, part) in line.split_inclusive('`').enumerate() {
+            let code = part.trim_end_matches('`');
+            if place > 0 && part.ends_with('`') && !fenced && super::terminal::launches_something(code) {
+                found = true;
+                out.push_str(code);
+                out.push_str(&blank(&part[code.len()..]));
+            } else {
+                out.push_str(&blank(part));
+            }
+        }
+    }
+    found.then_some(out)
+}
+
+/// Whether a word sets a variable, or goes on in the next line.
+fn is_variable(word: &str) -> bool {
+    let name = word.split_once('=').map_or("", |(name, _)| name);
+    word == "\\" || !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+}
+
+/// Whether a line is one of YAML: `key: value`, and behind such a line items, comments and nothing.
+fn is_key(line: &str, follows: bool) -> bool {
+    let trimmed = line.trim();
+    let name = trimmed.split_once(':').map(|(name, rest)| (name.trim_start_matches("- "), rest));
+    let is_pair = name.is_some_and(|(name, rest)| {
+        !name.is_empty()
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            && (rest.is_empty() || rest.starts_with(' '))
+    });
+    is_pair || follows && (trimmed.is_empty() || trimmed.starts_with(['#', '-']))
+}
+
 /// The fence that a line is, and the word behind it.
 fn fence_of(line: &str) -> Option<(&str, &str)> {
     let line = line.trim();

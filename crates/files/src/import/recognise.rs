@@ -266,6 +266,8 @@ pub(super) fn kind_of(node: &Node) -> Kind {
         || has("base_model")
     {
         Kind::Axolotl
+    } else if any(&["sft_type", "model_id_or_path", "tuner_type", "rlhf_type"]) {
+        Kind::MsSwift
     } else if any(&["finetuning_type", "cutoff_len", "lora_target", "quantization_bit", "flash_attn"])
         || (has("model_class") && any(&["train_dataset", "dist_config", "peft_config"]))
         || (has("stage") && any(&["template", "dataset", "model_name_or_path"]))

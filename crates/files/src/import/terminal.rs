@@ -46,7 +46,7 @@ fn prompt(line: &str) -> Option<(usize, bool)> {
 }
 
 /// Whether a command sets variables or runs a program that launches trainers.
-fn launches_something(command: &str) -> bool {
+pub(super) fn launches_something(command: &str) -> bool {
     let is_assignment = |word: &&str| {
         word.split_once('=').is_some_and(|(name, _)| {
             !name.is_empty()

@@ -130,6 +130,8 @@ pub enum Fact {
     Tasks,
     /// GPUs that programs see.
     VisibleGpus,
+    /// The GPU by name.
+    Gpu,
     /// GPUs that a container, pod or job has.
     GivenGpus,
     /// GPUs that accelerate uses.

@@ -47,5 +47,13 @@ pub(super) const ENVIRONMENT_ROWS: &[Row] = &[
     bears("CUDA_LAUNCH_BLOCKING", Topic::NoSetting),
     bears("CUBLAS_WORKSPACE_CONFIG", Topic::NoSetting),
     bears("NCCL_BUFFSIZE", Topic::NoSetting),
+    // What `accelerate launch` sets, and people who launch otherwise (accelerate/utils/launch.py).
+    says("ACCELERATE_USE_FSDP", Fact::UsesFsdp),
+    says("ACCELERATE_USE_DEEPSPEED", Fact::UsesDeepspeed),
+    says("ACCELERATE_DEEPSPEED_ZERO_STAGE", Fact::ZeroStage),
+    says("FSDP_VERSION", Fact::FsdpVersion),
+    says("FSDP_OFFLOAD_PARAMS", Fact::FsdpOffload),
+    says("FSDP_SHARDING_STRATEGY", Fact::Reshard),
+    says("FSDP_RESHARD_AFTER_FORWARD", Fact::Reshard),
     nothing("WANDB_PROJECT"),
 ];

@@ -1,6 +1,6 @@
 //! LLaMA-Factory (hparams/*_args.py), over `Seq2SeqTrainingArguments`.
 
-use super::{As, Fact, Row, Topic, bears, nothing, says, sets};
+use super::{As, Fact, Row, Topic, bears, nothing, renamed, says, sets};
 
 pub(super) const ROWS: &[Row] = &[
     // model_args.py.
@@ -42,6 +42,11 @@ pub(super) const ROWS: &[Row] = &[
     sets("additional_target", "lora.modules_to_save", As::Names),
     sets("pref_beta", "beta", As::Real),
     bears("pref_ftx", Topic::Loss),
+    // Of 0.9: the projector alone trains.
+    bears("train_mm_proj_only", Topic::PartlyTrained),
+    renamed("dpo_beta", "pref_beta", "llamafactory 0.8"),
+    renamed("dpo_loss", "pref_loss", "llamafactory 0.8"),
+    renamed("dpo_ftx", "pref_ftx", "llamafactory 0.8"),
     bears("use_dora", Topic::Dora),
     nothing("pissa_init"),
     nothing("loraplus_lr_ratio"),
@@ -98,6 +103,7 @@ pub(super) const ROWS: &[Row] = &[
     bears("recompute_method", Topic::Activations),
     bears("recompute_num_layers", Topic::Activations),
     bears("moe_grouped_gemm", Topic::Kernels),
+    bears("moe_permute_fusion", Topic::Kernels),
     bears("moe_token_dispatcher_type", Topic::Kernels),
     bears("cross_entropy_loss_fusion", Topic::Kernels),
     bears("use_packed_sequences", Topic::NoSetting),

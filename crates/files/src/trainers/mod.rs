@@ -24,7 +24,7 @@ mod verl;
 
 pub use fact::{As, Fact};
 pub(crate) use removed::{REMOVED, Removed};
-pub use shipped::{shipped_accelerate, shipped_deepspeed};
+pub use shipped::{accelerate_named_after, shipped_accelerate, shipped_deepspeed};
 pub use topic::Topic;
 pub(crate) use verl::OPTIMIZERS as VERL_OPTIMIZERS;
 
@@ -140,7 +140,11 @@ pub static TRL_SCRIPT: Table = Table {
     strict: false,
 };
 /// Arguments of the scripts that TRL ships, which have no others.
-pub static TRL_SHIPPED_SCRIPT: Table = Table { strict: true, ..TRL_SCRIPT };
+pub static TRL_SHIPPED_SCRIPT: Table = Table {
+    rows: &[trl::ROWS, transformers::ROWS, transformers::SCRIPT_ROWS, peft::PREFIXED_ROWS, trl::EARLIER_SCRIPT_ROWS],
+    strict: true,
+    ..TRL_SCRIPT
+};
 /// LLaMA-Factory.
 pub static LLAMA_FACTORY: Table = Table {
     tool: "llamafactory",

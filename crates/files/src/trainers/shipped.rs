@@ -22,6 +22,20 @@ pub fn shipped_deepspeed(path: &str) -> Option<&'static str> {
 
 /// What people call files after: `ds_config_zero3`, `ds_z3_offload`, `zero_stage1_config`, `stage2_no_offload`.
 fn named_after(name: &str) -> Option<&'static str> {
+    let (stage, offloads) = stage_of(name)?;
+    Some(match (stage, offloads) {
+        ('0', _) => ZERO0,
+        ('1', _) => ZERO1,
+        ('2', false) => ZERO2,
+        ('2', true) => ZERO2_OFFLOAD,
+        ('3', false) => ZERO3,
+        ('3', true) => ZERO3_OFFLOAD,
+        _ => return None,
+    })
+}
+
+/// The stage that a file is called after, and whether it is called after moving to the host.
+fn stage_of(name: &str) -> Option<(char, bool)> {
     let name = name.to_ascii_lowercase();
     let stage = ["zero_stage_", "zero_stage", "stage_", "stage", "zero_", "zero", "_z"].iter().find_map(|mark| {
         let (_, after) = name.split_once(mark)?;
@@ -32,15 +46,22 @@ fn named_after(name: &str) -> Option<&'static str> {
     })?;
     let offloads =
         name.contains("offload") && !["no_offload", "wo_offload", "without_offload"].iter().any(|no| name.contains(no));
-    Some(match (stage, offloads) {
-        ('0', _) => ZERO0,
-        ('1', _) => ZERO1,
-        ('2', false) => ZERO2,
-        ('2', true) => ZERO2_OFFLOAD,
-        ('3', false) => ZERO3,
-        ('3', true) => ZERO3_OFFLOAD,
-        _ => return None,
-    })
+    Some((stage, offloads))
+}
+
+/// The settings of an accelerate configuration that people call after them: `zero3_offload`, `fsdp_config`, `my_fsdp2`.
+pub fn accelerate_named_after(name: &str) -> Option<String> {
+    let lower = name.to_ascii_lowercase();
+    if let Some((stage, offloads)) = stage_of(name).filter(|(stage, _)| "0123".contains(*stage)) {
+        let moved = |moves: bool| if moves { "cpu" } else { "none" };
+        let (optimizer, weights) = (moved(offloads && stage >= '2'), moved(offloads && stage == '3'));
+        return Some(format!(
+            "distributed_type: DEEPSPEED\ndeepspeed_config: {{zero_stage: {stage}, offload_optimizer_device: {optimizer}, \
+             offload_param_device: {weights}}}\n"
+        ));
+    }
+    let version = if lower.contains("fsdp2") { 2 } else { 1 };
+    lower.contains("fsdp").then(|| format!("distributed_type: FSDP\nfsdp_config: {{fsdp_version: {version}}}\n"))
 }
 
 /// The settings of an accelerate configuration that TRL ships (trl/accelerate_configs/*.yaml).

@@ -39,6 +39,8 @@ pub(super) const ROWS: &[Row] = &[
     bears("torch_compile_backend", Topic::NoSetting),
     bears("torch_compile_mode", Topic::NoSetting),
     renamed("evaluation_strategy", "eval_strategy", "transformers 4.41"),
+    // What printed arguments say of processes.
+    nothing("_n_gpu"),
     renamed("per_gpu_eval_batch_size", "per_device_eval_batch_size", "transformers 4.0"),
     renamed("per_gpu_train_batch_size", "per_device_train_batch_size", "transformers 4.0"),
     renamed("use_liger", "use_liger_kernel", "transformers 4.46"),

@@ -27,6 +27,7 @@ pub(super) const ROWS: &[Row] = &[
     nothing("use_rslora"),
     // What Unsloth adds to the classes of TRL that it patches (unsloth models/rl.py).
     nothing("vllm_sampling_params"),
+    nothing("embedding_learning_rate"),
     bears("unsloth_num_chunks", Topic::Loss),
     bears("unsloth_logit_chunk_multiplier", Topic::Loss),
     bears("unsloth_grpo_mini_batch", Topic::Loss),
@@ -94,6 +95,20 @@ pub(super) const ROWS: &[Row] = &[
     sets("response_length", "rollout.max_completion_length", As::Whole),
     sets("local_rollout_forward_batch_size", "logprob_batch_size", As::Whole),
     bears("num_mini_batches", Topic::NoSetting),
+];
+
+/// Options of TRL's own scripts before 0.8 (examples/scripts/sft.py of 0.7).
+pub(super) const EARLIER_SCRIPT_ROWS: &[Row] = &[
+    renamed("model_name", "model_name_or_path", "trl 0.8"),
+    renamed("batch_size", "per_device_train_batch_size", "trl 0.8"),
+    renamed("mini_batch_size", "per_device_train_batch_size", "trl 0.8"),
+    renamed("seq_length", "max_seq_length", "trl 0.8"),
+    renamed("peft_lora_r", "lora_r", "trl 0.8"),
+    renamed("peft_lora_alpha", "lora_alpha", "trl 0.8"),
+    renamed("target_modules", "lora_target_modules", "trl 0.8"),
+    renamed("output", "output_dir", "trl 0.8"),
+    nothing("use_auth_token"),
+    nothing("log_with"),
 ];
 
 /// The same of trainers that hand TRL's reinforcement arguments on.

@@ -255,5 +255,5 @@ pub(super) const KNOWN: &str = "algorithm.kl_ctrl.kl_coef algorithm.gamma algori
     actor_rollout_ref.ref.megatron.use_dist_checkpointing critic.optim.lr critic.model.use_remove_padding critic.cliprange_value custom_reward_function.path \
     custom_reward_function.name reward_model.reward_manager actor_rollout_ref.model.external_lib \
     actor_rollout_ref.model.trust_remote_code data.trust_remote_code optim.lr actor_rollout_ref.nccl_timeout \
-    actor_rollout_ref.actor.checkpoint.contents ray_init.num_cpus \
+    actor_rollout_ref.actor.checkpoint.contents ray_init.num_cpus ray_kwargs.ray_init.num_cpus \
     actor_rollout_ref.actor.optim.override_optimizer_config optim.override_optimizer_config";

@@ -2,6 +2,7 @@
 
 mod commands;
 mod containers;
+mod gpus;
 mod launch;
 mod options;
 mod python;
@@ -120,15 +121,27 @@ pub(super) struct Python {
 /// Takes what `files` say.
 pub(super) fn gather(files: &[File]) -> Gathered {
     let (mut read, mut notebooks) = (Parts::default(), Vec::new());
+    let mut notes = vec![false; files.len()];
     for (place, file) in files.iter().enumerate() {
         if notebook::is(&file.name, &file.text) {
             notebooks.push(place);
             read.notebook(place, &file.text);
         } else if let Some(blocks) = markdown::blocks(&file.name, &file.text) {
+            notes[place] = true;
             read.manual(place, blocks);
+            read.quoted(place, &file.text);
+            read.unfenced(place, &file.text);
+            read.at_least_one(place);
         } else {
             let (kind, content) = recognise(&file.name, &file.text);
+            // Of what no name says to be a file the text may be a report.
+            let is_named =
+                [".yaml", ".yml", ".json", ".toml", ".py", ".sh", ".ipynb"].iter().any(|end| file.name.ends_with(end));
+            let is_unread = kind == Kind::Unknown && !is_named;
             read.read.push(Read { place, kind, content });
+            if is_unread {
+                read.unfenced(place, &file.text);
+            }
         }
     }
     let Parts { mut read, titles } = read;
@@ -167,6 +180,7 @@ pub(super) fn gather(files: &[File]) -> Gathered {
         let named = DEVICES.into_iter().find(|module| file.text.contains(module));
         gatherer.found.device_module = gatherer.found.device_module.or(named);
     }
+    gatherer.stated_gpus(&notes);
     for Read { content, .. } in &read {
         if let Content::Script(script) = content {
             gatherer.titles.extend(scripts::opened(script));
@@ -216,13 +230,45 @@ impl Parts {
     /// Takes the blocks of a manual that configure a run or launch one.
     fn manual(&mut self, place: usize, blocks: Vec<Block>) {
         for block in blocks {
-            let (kind, content) = recognise(&block.name, &block.text);
-            if configures(kind, &content, &block.text) {
+            let named = recognise(&block.name, &block.text);
+            // A word behind the fence may be any: what it stands for is tried first.
+            let read = [named, recognise("", &block.text)]
+                .into_iter()
+                .find(|(kind, content)| configures(*kind, content, &block.text));
+            if let Some((kind, content)) = read {
                 self.titles.extend(block.title);
                 self.part(place, kind, content);
             }
         }
-        self.at_least_one(place);
+    }
+
+    /// Takes the command that a sentence of a note quotes, where no block is one.
+    fn quoted(&mut self, place: usize, text: &str) {
+        if self.read.iter().any(|read| read.place == place && matches!(read.content, Content::Commands(_))) {
+            return;
+        }
+        let read = markdown::quoted(text).map(|text| (recognise("", &text), text));
+        if let Some(((kind, content), _)) = read.filter(|((kind, content), text)| configures(*kind, content, text)) {
+            self.part(place, kind, content);
+        }
+    }
+
+    /// Takes what a note or a report configures and launches outside of its blocks.
+    fn unfenced(&mut self, place: usize, text: &str) {
+        if self.read.iter().any(|read| read.place == place && read.kind != Kind::Unknown) {
+            return;
+        }
+        let parts: Vec<_> = markdown::unfenced(text)
+            .into_iter()
+            .map(|part| (recognise("", &part), part))
+            .filter(|((kind, content), part)| configures(*kind, content, part))
+            .collect();
+        if !parts.is_empty() {
+            self.read.retain(|read| read.place != place);
+        }
+        for ((kind, content), _) in parts {
+            self.part(place, kind, content);
+        }
     }
 
     /// Takes the program of a notebook, and what its other cells configure or launch.

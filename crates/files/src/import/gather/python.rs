@@ -177,7 +177,9 @@ impl Gatherer<'_> {
     }
 
     pub(super) fn take(&mut self, file: usize, entries: &[Entry], table: &Table) {
-        self.found.draft.entries(entries, Origin { table, file, rank: Rank::Script });
+        let entries: Vec<Entry> =
+            entries.iter().map(|entry| Entry { node: super::scripts::chosen(&entry.node), ..entry.clone() }).collect();
+        self.found.draft.entries(&entries, Origin { table, file, rank: Rank::Script });
     }
 
     fn named_call(
@@ -320,7 +322,12 @@ impl Gatherer<'_> {
 
     fn trl_class(&mut self, called: &Called<'_>) {
         let Called { file, span, class: last, arguments, keywords } = *called;
-        let stem = last.strip_prefix("Unsloth").unwrap_or(last);
+        // Unsloth's own two are TRL's for SFT (unsloth/trainer.py).
+        let stem = match last {
+            "UnslothTrainer" => "SFTTrainer",
+            "UnslothTrainingArguments" => "SFTConfig",
+            _ => last.strip_prefix("Unsloth").unwrap_or(last),
+        };
         let is_config = stem.ends_with("Config");
         let Some(method) = stem.strip_suffix("Config").or_else(|| stem.strip_suffix("Trainer")) else { return };
         let Some((_, task)) = METHODS.iter().find(|(name, _)| *name == method) else { return };

@@ -94,6 +94,30 @@ fn enumerated(node: &Node) -> Node {
     Node { value, span: node.span }
 }
 
+/// `OptimizerNames.ADAMW_8BIT` as the word that it stands for: transformers prints its arguments so, and takes both.
+pub(super) fn chosen(node: &Node) -> Node {
+    const ENUMERATIONS: [&str; 8] = [
+        "OptimizerNames",
+        "IntervalStrategy",
+        "EvaluationStrategy",
+        "SaveStrategy",
+        "HubStrategy",
+        "SchedulerType",
+        "FSDPOption",
+        "DebugOption",
+    ];
+    let word = match &node.value {
+        Value::Expression(path) => {
+            path.rsplit_once('.').filter(|(owner, _)| ENUMERATIONS.contains(&owner.rsplit('.').next().unwrap_or(owner)))
+        }
+        _ => None,
+    };
+    word.map_or_else(
+        || node.clone(),
+        |(_, word)| Node { value: Value::Text(word.to_ascii_lowercase()), span: node.span },
+    )
+}
+
 /// Files that a script opens by name: of what it writes none is missing.
 pub(super) fn opened(script: &Script) -> Vec<String> {
     let (mut open, mut found) = (script.calls.iter().collect::<Vec<_>>(), Vec::new());

@@ -136,8 +136,10 @@ impl Gatherer<'_> {
             return;
         }
         let base = path.rsplit(['/', '\\']).next().unwrap_or(path);
-        let shipped = crate::trainers::shipped_accelerate(base.trim_end_matches(".yaml").trim_end_matches(".yml"));
-        let Some(node) = shipped.and_then(|text| crate::syntax::yaml(text).ok()) else {
+        let stem = base.trim_end_matches(".yaml").trim_end_matches(".yml");
+        let shipped = crate::trainers::shipped_accelerate(stem).map(str::to_owned);
+        let known = shipped.or_else(|| crate::trainers::accelerate_named_after(stem));
+        let Some(node) = known.and_then(|text| crate::syntax::yaml(&text).ok()) else {
             self.missing(path, file, span);
             return;
         };

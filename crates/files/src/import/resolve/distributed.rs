@@ -51,7 +51,10 @@ impl Resolver {
     fn ask_for_gpus(&mut self) {
         let shards = match self.text_of("distributed.framework") {
             Some("fsdp1" | "fsdp2") => self.text_of("distributed.sharding_strategy") != Some("no_shard"),
-            Some("deepspeed") => self.fields.get("zero_stage").and_then(Json::as_u64).is_some_and(|stage| stage > 0),
+            Some("deepspeed") => {
+                let stage = self.fields.get("zero_stage").and_then(Json::as_u64);
+                stage.is_some_and(|stage| stage > 0) || self.missing.contains(&"zero_stage")
+            }
             _ => false,
         };
         if shards && !self.is_set("num_gpus") {
@@ -59,6 +62,15 @@ impl Resolver {
             self.findings.retain(|finding| finding.kind != Kind::GpusUnknown);
             self.findings.push(Finding::nowhere(Kind::GpusMissing));
         }
+    }
+
+    /// Whether `fact` names a file that nobody gave: what it says is not known.
+    fn is_unread(&self, fact: Fact) -> bool {
+        let named = self.gathered.draft.fact(fact).and_then(|said| said.node.path().map(str::to_owned));
+        let mut findings = self.findings.iter().chain(&self.gathered.draft.findings);
+        named.is_some_and(|named| {
+            findings.any(|found| matches!(&found.kind, Kind::MissingFile { path } if *path == named))
+        })
     }
 
     /// Whether DeepSpeed shards, and how.
@@ -87,6 +99,7 @@ impl Resolver {
             None if chosen && !named => self.default("zero_stage", 2),
             // openrlhf/cli/train_*.py `--zero_stage`.
             None if openrlhf => self.default("zero_stage", 2),
+            None if self.is_unread(Fact::Deepspeed) => self.missing.push("zero_stage"),
             None => {}
         }
         for (fact, field) in [(Fact::OptimizerDevice, "offload_optimizer"), (Fact::ParamDevice, "offload_param")] {

@@ -179,6 +179,15 @@ impl Resolver {
             }
             return;
         }
+        let stated = stated.map(|stated| match catalogue_id(&stated.0) {
+            Some(_) => stated,
+            // What a path does not say its kind does (ms-swift's `--model_type qwen2-vl-2b-instruct`).
+            None => self
+                .text(Fact::BaseModel)
+                .map(of_type)
+                .filter(|(name, _)| catalogue_id(name).is_some())
+                .unwrap_or(stated),
+        });
         let Some((name, statement)) = stated.filter(|(name, _)| !name.is_empty()) else {
             self.missing.push("model");
             self.findings.push(Finding::nowhere(Kind::NoModel));
@@ -254,8 +263,20 @@ fn named(statement: &Statement, value: Value) -> Statement {
 
 /// The model of the catalogue that a path or an id means.
 fn catalogue_id(name: &str) -> Option<&'static str> {
-    let trimmed = name.trim_end_matches(['/', '\\']);
-    let last = trimmed.rsplit(['/', '\\']).next().unwrap_or(trimmed);
+    let slashed = name.replace('\\', "/");
+    let trimmed = slashed.trim_end_matches('/');
+    let is_of_run = |part: &&str| {
+        let names = ["checkpoint", "global_step", "epoch", "final", "merged", "snapshots"];
+        names.iter().any(|name| part.starts_with(name))
+            || part.strip_prefix('v').is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+    };
+    // What a run wrote lies in folders below the one that has the model's name.
+    let last = trimmed.rsplit('/').find(|part| !is_of_run(part)).unwrap_or(trimmed);
+    // ModelScope's folders cannot have dots.
+    let last = &last.replace("___", ".");
+    // `Qwen.Qwen2.5-7B`: owner and name, joined by what a folder can have.
+    let behind_owner = last.split_once('.').filter(|(owner, _)| owner.bytes().all(|byte| byte.is_ascii_alphabetic()));
+    let behind_owner = behind_owner.map_or("", |(_, name)| name);
     // Repositories of quantised copies.
     let plain = |text: &str| {
         let mut text = text.to_owned();
@@ -267,7 +288,10 @@ fn catalogue_id(name: &str) -> Option<&'static str> {
         text
     };
     let (whole, last_plain) = (plain(trimmed), plain(last));
-    [trimmed, whole.as_str(), last, last_plain.as_str()].into_iter().find_map(|text| model::resolve(text).ok())
+    [trimmed, whole.as_str(), last, last_plain.as_str(), behind_owner]
+        .into_iter()
+        .filter(|text| !text.is_empty())
+        .find_map(|text| model::resolve(text).ok())
 }
 
 /// The task that a trainer's word means.

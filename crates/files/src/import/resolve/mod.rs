@@ -5,6 +5,7 @@ mod distributed;
 mod evaluation;
 mod finish;
 mod frozen;
+mod gpu;
 mod identity;
 mod method;
 mod precision;
@@ -56,6 +57,7 @@ pub(super) fn resolve(gathered: Gathered) -> Import {
     resolver.training();
     resolver.attention();
     resolver.evaluation();
+    resolver.gpu();
     resolver.distributed();
     resolver.batch_of_all();
     resolver.rollout();

@@ -8,7 +8,7 @@ use super::super::gather::Launcher;
 use super::Resolver;
 use crate::finding::{Finding, Kind};
 use crate::syntax::Value;
-use crate::trainers::Fact;
+use crate::trainers::{Fact, Topic};
 
 impl Resolver {
     /// GPUs that work together, and what says so.
@@ -29,6 +29,10 @@ impl Resolver {
         let times = |(count, statement): (u64, Statement)| (count.saturating_mul(machines).max(1), statement);
         if let Some(found) = per_machine {
             return Some(times(found));
+        }
+        if self.gathered.launcher.is_none() && self.named == TrainerName::LlamaFactory {
+            // Its own command starts a process for every GPU that it sees (llamafactory/launcher.py).
+            return ids.or(visible).map(times);
         }
         match self.gathered.launcher {
             Some(
@@ -64,6 +68,9 @@ impl Resolver {
         if trainer && self.named != TrainerName::Unsloth && self.gathered.launcher == Some(Launcher::Python) {
             self.find(Kind::DataParallel { gpus }, &statement);
             self.set("num_gpus", gpus, &statement);
+        } else if self.named == TrainerName::MsSwift && self.gathered.launcher == Some(Launcher::Swift) {
+            // One process spreads its layers over all of them (swift/model/utils.py `get_default_device_map`).
+            self.cannot_say(&statement, Topic::Placement);
         }
     }
 

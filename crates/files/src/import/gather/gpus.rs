@@ -1,0 +1,342 @@
+//! Which GPU it is: what a cluster is asked for, what a report lists, what comments and notes say.
+
+use headroom_core::gpu::search;
+
+use super::super::draft::Rank;
+use super::super::recognise::Kind;
+use super::Gatherer;
+use crate::syntax::{Node, Source, Span, Value};
+use crate::trainers::Fact;
+
+/// A GPU that a text names.
+#[derive(Debug, Clone, PartialEq)]
+struct Mention {
+    /// What it can be, the likeliest first.
+    ids: Vec<&'static str>,
+    /// Whether the first is what people mean by it.
+    is_clear: bool,
+    span: Span,
+    /// Whether a key asks for it or lists it; else a sentence names it.
+    is_stated: bool,
+}
+
+impl Gatherer<'_> {
+    /// Takes the GPU that the files name. Of several that no GPU is all of none is taken: a note compares them.
+    pub(super) fn stated_gpus(&mut self, notes: &[bool]) {
+        let mut found = Vec::new();
+        for (place, file) in self.files.iter().enumerate() {
+            let is_note = notes.get(place).copied().unwrap_or(false);
+            if let Some((count, span)) = listed_count(&file.text) {
+                self.implied(Fact::GivenGpus, Value::Integer(count), "GPU number", (place, span), Rank::Environment);
+            }
+            let of_file = if self.found.notebooks.contains(&place) {
+                of_notebook(&file.text)
+            } else {
+                mentions(&file.text, self.found.kinds[place], is_note)
+            };
+            found.extend(of_file.into_iter().map(|one| (place, one)));
+        }
+        let stated = found.iter().any(|(_, mention)| mention.is_stated);
+        found.retain(|(_, mention)| mention.is_stated == stated);
+        let Some((place, first)) = found.first().cloned() else { return };
+        let is_possible = |id: &&&str| found.iter().all(|(_, mention)| mention.ids.contains(*id));
+        let possible: Vec<&'static str> = first.ids.iter().filter(is_possible).copied().collect();
+        let likeliest = found.iter().find(|(_, mention)| mention.is_clear).and_then(|(_, mention)| mention.ids.first());
+        let name = match (possible.as_slice(), likeliest) {
+            ([], _) => return,
+            ([only], _) => (*only).to_owned(),
+            (several, Some(likeliest)) if several.contains(likeliest) => (*likeliest).to_owned(),
+            _ => {
+                let file = &self.files[place].text;
+                file.get(first.span.start..first.span.end).unwrap_or_default().to_owned()
+            }
+        };
+        self.implied(Fact::Gpu, Value::Text(name), "GPU", (place, first.span), Rank::Environment);
+    }
+}
+
+/// `GPU number: 4` of `llamafactory-cli env`.
+fn listed_count(text: &str) -> Option<(i64, Span)> {
+    let source = Source::new(text);
+    lines(text).find_map(|(start, line)| {
+        let (label, value) = line.trim().trim_start_matches(['-', '*', ' ']).split_once(':')?;
+        let is_count = ["gpu number", "gpu count"].contains(&label.trim().to_ascii_lowercase().as_str());
+        let count = value.trim().parse::<i64>().ok().filter(|count| is_count && *count > 0)?;
+        Some((count, source.span(start, start + line.len())))
+    })
+}
+
+/// Every line and where it begins.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.split_inclusive('\n').scan(0, |at, line| {
+        let start = *at;
+        *at += line.len();
+        Some((start, line.trim_end()))
+    })
+}
+
+/// The GPUs that a notebook's cells name: those of text are notes.
+fn of_notebook(text: &str) -> Vec<Mention> {
+    let Ok(node) = crate::syntax::json(text) else { return Vec::new() };
+    let Some(Value::List(cells)) = node.get("cells").map(|cells| &cells.value) else { return Vec::new() };
+    let mut found = Vec::new();
+    for cell in cells {
+        let is_note = cell.get("cell_type").and_then(Node::text) == Some("markdown");
+        let Some(source) = cell.get("source") else { continue };
+        let lines = match &source.value {
+            Value::List(lines) => lines.as_slice(),
+            _ => std::slice::from_ref(source),
+        };
+        for line in lines {
+            let of_line = mentions(line.text().unwrap_or_default(), Kind::Python, is_note);
+            // What a quoted text says stands where the text stands.
+            found.extend(of_line.into_iter().map(|mention| Mention { span: line.span, ..mention }));
+        }
+    }
+    found
+}
+
+/// The GPUs that a file names; of a note every sentence counts, of other files the comments.
+fn mentions(text: &str, kind: Kind, is_note: bool) -> Vec<Mention> {
+    let source = Source::new(text);
+    let mut found = Vec::new();
+    let mut fenced = false;
+    for (start, line) in lines(text) {
+        fenced ^= is_note && line.trim_start().starts_with("```");
+        let at = |part: &str| start + (part.as_ptr() as usize).saturating_sub(line.as_ptr() as usize);
+        let mut add = |part: &str, is_stated: bool| {
+            found.extend(names(part).into_iter().map(|(ids, is_clear, from, to)| {
+                let span = source.span(at(part) + from, at(part) + to);
+                // Clouds call the smaller one A100 and V100; the larger has its size in its name.
+                Mention { ids, is_clear: is_clear || line.trim_start().starts_with("accelerators:"), span, is_stated }
+            }));
+        };
+        if let Some(kind) = asked_for(line) {
+            add(kind, true);
+        } else if let Some(value) = labelled(line) {
+            add(value, true);
+        } else if let Some(sentence) = sentence(line, is_note && !fenced || kind == Kind::Unknown) {
+            add(sentence, false);
+        }
+    }
+    found
+}
+
+/// The kind of GPU that a line asks a cluster for: `--gres=gpu:a100:4`, `--gpus-per-node=h100:8`.
+fn asked_for(line: &str) -> Option<&str> {
+    let is_directive = line.trim_start().starts_with("#SBATCH");
+    if line.trim_start().starts_with('#') && !is_directive {
+        return None;
+    }
+    let options = line.split(" #").next().unwrap_or(line);
+    // `@app.function(gpu="L40S:2")` of Modal.
+    let quoted = ["gpu=\"", "gpu='"].iter().find_map(|mark| options.split_once(mark));
+    if let Some((_, value)) = quoted {
+        return value.split(['"', '\'', ':']).next();
+    }
+    let mut words = options.split([' ', '\t', '=', '"', '\'']).filter(|word| !word.is_empty());
+    while let Some(word) = words.next() {
+        let is_gres = matches!(word, "--gres" | "--gpus" | "--gpus-per-node" | "--gpus-per-task" | "-G");
+        let kind = words.clone().next().filter(|_| is_gres).and_then(|value| {
+            let value = value.strip_prefix("gpu:").unwrap_or(value);
+            value.split(':').next().filter(|kind| kind.contains(|letter: char| letter.is_ascii_alphabetic()))
+        });
+        if kind.is_some() {
+            return kind;
+        }
+        if matches!(word, "--constraint" | "-C") && is_directive {
+            return words.next();
+        }
+    }
+    None
+}
+
+/// The value of a line that lists the GPU: `- GPU type: NVIDIA L40`, `accelerators: A100-80GB:8`, `gpu="H100"`.
+fn labelled(line: &str) -> Option<&str> {
+    let line = line.trim().trim_start_matches(['-', '*', '#', '`', '|', ' ', '"', '{']);
+    let (label, value) = line.split_once([':', '=', '：'])?;
+    let label = label.trim().trim_matches(['`', '"', '*']).to_ascii_lowercase();
+    let words: Vec<&str> = label.split([' ', '_', '.', '/', '-']).filter(|word| !word.is_empty()).collect();
+    const NAMES: [&str; 8] = ["gpu", "gpus", "accelerator", "accelerators", "hardware", "显卡", "gpu型号", "显卡型号"];
+    const BESIDE: [&str; 14] = [
+        "type",
+        "types",
+        "name",
+        "model",
+        "product",
+        "nvidia",
+        "com",
+        "info",
+        "configuration",
+        "device",
+        "used",
+        "and",
+        "setup",
+        "my",
+    ];
+    let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+    let names_gpu = words.iter().any(|word| NAMES.contains(word));
+    let is_plain = words.iter().all(|word| NAMES.contains(word) || BESIDE.contains(word) || is_number(word));
+    (names_gpu && is_plain).then_some(value)
+}
+
+/// What a person writes in a line: a note's whole line, of a file of keys or code its comment. Lines that weigh one GPU against
+/// another, or say what to do on one, name no run's.
+fn sentence(line: &str, is_note: bool) -> Option<&str> {
+    const CONDITIONS: [&str; 20] = [
+        "if", "for", "when", "or", "unless", "like", "e.g.", "such", "than", "require", "requires", "required", "need",
+        "needs", "minimum", "least", "ampere", "else", "not", "instead",
+    ];
+    let written = if is_note {
+        line
+    } else {
+        let at = line.find('#').filter(|at| *at == 0 || line[..*at].ends_with([' ', '\t']))?;
+        &line[at + 1..]
+    };
+    let weighs = written.split_whitespace().any(|word| {
+        let word = word.trim_matches([',', '(', ')', ':', '?', '`']).to_ascii_lowercase();
+        CONDITIONS.contains(&word.as_str())
+    });
+    (!weighs && !written.trim_start().starts_with("SBATCH")).then_some(written)
+}
+
+/// GPUs that `text` names: what each can be, whether the first is meant, and where it stands.
+fn names(text: &str) -> Vec<(Vec<&'static str>, bool, usize, usize)> {
+    let words = words(text);
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < words.len() {
+        let here = (1..=5.min(words.len() - at)).rev().find_map(|length| {
+            let window = &words[at..at + length];
+            // A name does not go on behind a comma.
+            let is_one = window.windows(2).all(|pair| text[pair[0].1..pair[1].0].trim().is_empty());
+            let (from, to) = (window[0].0, window[length - 1].1);
+            let joined = window.iter().map(|(from, to)| &text[*from..*to]).collect::<Vec<_>>().join(" ");
+            let counted =
+                at > 0 && is_times(&text[words[at - 1].0..words[at - 1].1]) || text[..from].ends_with(['x', 'X', '*']);
+            if !is_one || !is_name(&joined, counted) {
+                return None;
+            }
+            let hits = search(&joined);
+            let ids: Vec<&'static str> = match hits.one() {
+                Some(id) => vec![id],
+                None => hits.hits.iter().take(hits.matches()).map(|hit| hit.id).collect(),
+            };
+            (!ids.is_empty()).then_some(((ids, hits.is_clear, from, to), length))
+        });
+        match here {
+            Some((mention, length)) => {
+                found.push(mention);
+                at += length;
+            }
+            None => at += 1,
+        }
+    }
+    found
+}
+
+/// Words by where they stand, without a number of GPUs before them: of `4x8H200` and `8*A100` the name.
+fn words(text: &str) -> Vec<(usize, usize)> {
+    let is_between = |letter: char| letter.is_whitespace() || !letter.is_ascii() || ",;()[]{}|:*\"'`".contains(letter);
+    let mut found = Vec::new();
+    let mut at = 0;
+    for part in text.split(is_between) {
+        let from = at;
+        at += part.len();
+        at += text[at..].chars().next().map_or(0, char::len_utf8);
+        let name = without_count(part);
+        let from = from + (part.len() - name.len());
+        let name = name.trim_end_matches('.');
+        if !name.is_empty() {
+            found.push((from, from + name.len()));
+        }
+    }
+    found
+}
+
+/// `8xH100` without its number, and `4x8H200` without both.
+fn without_count(word: &str) -> &str {
+    let rest = word.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let counted = rest.len() < word.len();
+    match rest.strip_prefix(['x', 'X']).filter(|rest| counted && rest.starts_with(|l: char| l.is_ascii_alphanumeric()))
+    {
+        Some(name) => {
+            let plain = name.trim_start_matches(|letter: char| letter.is_ascii_digit());
+            // Of `2x3090` the number is the name.
+            if plain.is_empty() || !plain.starts_with(|l: char| l.is_ascii_uppercase()) { name } else { plain }
+        }
+        None => word,
+    }
+}
+
+fn is_times(word: &str) -> bool {
+    matches!(word, "x" | "X")
+}
+
+/// Whether words can be a GPU's name as people write it: letters and digits, short ones in capitals, `3090` alone behind a number.
+fn is_name(text: &str, is_counted: bool) -> bool {
+    const BRANDS: [&str; 9] = ["nvidia", "geforce", "rtx", "gtx", "tesla", "quadro", "amd", "instinct", "radeon"];
+    let mut is_branded = false;
+    let mut is_named = false;
+    for (place, word) in text.split(' ').enumerate() {
+        let lower = word.to_ascii_lowercase();
+        let is_brand = BRANDS.contains(&lower.as_str());
+        let has = |test: fn(&u8) -> bool| word.bytes().any(|byte| test(&byte));
+        let (letters, digits) = (has(u8::is_ascii_alphabetic), has(u8::is_ascii_digit));
+        let size = lower.trim_end_matches("gib").trim_end_matches("gb").trim_end_matches('g');
+        let is_size = size.len() < lower.len() && size.bytes().all(|byte| byte.is_ascii_digit());
+        let is_short = word.len() <= 3;
+        let is_written = letters && digits && !is_size && word.starts_with(|l: char| l.is_ascii_alphabetic());
+        let is_plain = !is_short || !word.bytes().any(|byte| byte.is_ascii_lowercase());
+        let is_number = !letters && word.len() == 4 && (is_branded || place == 0 && is_counted);
+        let names = is_written && is_plain || is_number;
+        if place == 0 && !is_brand && !names {
+            return false;
+        }
+        is_branded |= is_brand;
+        is_named |= names;
+    }
+    is_named
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first(text: &str, is_note: bool) -> Vec<Vec<&'static str>> {
+        mentions(text, Kind::Python, is_note).into_iter().map(|mention| mention.ids).collect()
+    }
+
+    #[test]
+    fn names_are_read_where_people_write_them() {
+        for (text, id) in [
+            ("- GPU type: NVIDIA A800 80GB PCIe\n", "a800-80gb"),
+            ("GPU 1   Type    : NVIDIA RTX A6000\n", "rtx-a6000"),
+            ("#SBATCH --gres=gpu:l40s:4\n", "l40s"),
+            ("#SBATCH --gpus-per-node=h200:8 # all\n", "h200"),
+            ("accelerators: L4:8\n", "l4"),
+            ("# GPU: RTX 4090 24GB\n", "rtx-4090"),
+            ("x = 1  # 2x3090\n", "rtx-3090"),
+            ("# 4x8H200\n", "h200"),
+            ("# tested on 8 * A100-SXM4-80GB\n", "a100-80gb"),
+        ] {
+            assert_eq!(first(text, false), vec![vec![id]], "{text}");
+        }
+        assert_eq!(first("三张L40s\n", true), vec![vec!["l40s"]]);
+        assert!(first("# V100\n", false)[0].len() > 1);
+    }
+
+    #[test]
+    fn what_names_no_run_s_gpu_is_left() {
+        for text in [
+            "# Float16 for Tesla T4, V100, Bfloat16 for Ampere+\n",
+            "bf16: true  # set to false if on V100\n",
+            "gpu_memory_utilization: 0.9\n",
+            "n_gpus_per_node: 8\n",
+            "A100 = 1\n",
+            "# 24GB, t4 and bf16\n",
+        ] {
+            assert_eq!(first(text, false), Vec::<Vec<&str>>::new(), "{text}");
+        }
+    }
+}
