@@ -43,6 +43,7 @@ const fn kind_of_note(note: &Note) -> usize {
         Note::ImagesNotCounted { .. } => 22,
         Note::OtherVendor { .. } => 23,
         Note::Evaluation(_) => 24,
+        Note::EngineNeedsMore { .. } => 25,
     }
 }
 
@@ -104,6 +105,8 @@ fn notes_are_the_pages() {
             "rollout": {"engine": "vllm", "vllm_enable_sleep_mode": true}}"#,
         r#"{"model": "Qwen/Qwen2.5-0.5B", "gpu": {"name": "Ascend 910B", "memory_gib": 32}}"#,
         r#"{"model": "Qwen/Qwen2.5-0.5B", "eval_strategy": "epoch", "per_device_eval_batch_size": 8, "compute_metrics": true}"#,
+        r#"{"model": "Qwen/Qwen3.5-2B", "task": "grpo", "trainer": {"name": "trl"}, "per_device_train_batch_size": 8,
+            "rollout": {"engine": "vllm", "vllm_gpu_memory_utilization": 0.5}}"#,
         r#"{"model": "Qwen/Qwen2.5-0.5B", "launched_by": "unsloth", "trainer": {"name": "trl"}}"#,
     ] {
         let read = Plan::from_json(plan).unwrap();
@@ -118,7 +121,7 @@ fn notes_are_the_pages() {
         assert_eq!(json["notes"], serde_json::json!(said), "{plan}");
         kinds.extend(estimate.notes.iter().map(kind_of_note));
     }
-    assert_eq!(kinds, (0..25).collect());
+    assert_eq!(kinds, (0..26).collect());
 }
 
 /// What is wrong with a plan as it is read, or else once it is looked at.

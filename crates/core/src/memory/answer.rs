@@ -18,7 +18,7 @@ use crate::gpu::HostMemory;
 use crate::job::{
     AttentionKernel, ENGINE_DTYPE, Job, Scheme, SeenImage, applies_liger, fuses_experts, fuses_liger_loss,
 };
-use crate::model::{self, FeedForward, KernelPackages, Model, Reading, Recorded};
+use crate::model::{self, FeedForward, KernelPackages, Layer, Model, Reading, Recorded};
 use crate::plan::{Alternative, Method, ModelChoice, Plan, Task, unmatched_targets};
 use headroom_torch::allocator::Mode;
 
@@ -368,6 +368,7 @@ fn notes(job: &Job, step: &program::Step, host: &[HostAllocation]) -> Vec<Note> 
         notes.push(Note::AttentionKernel { kernel: "efficient" });
     }
     notes.extend(job.sleeping_blocks().map(|bytes| Note::SleepIsCounted { bytes }));
+    notes.extend(engine_needs_more(job));
     notes.extend(images(job).or_else(|| no_images(job)));
     if let Some(max) = model.max_position_embeddings.filter(|max| plan.max_length > *max) {
         notes.push(Note::LongerThanPositions { max_position_embeddings: max });
@@ -390,6 +391,15 @@ fn host_note(job: &Job, base: u64, host: &[HostAllocation]) -> Option<Note> {
         return Some(Note::HostTooSmall { held, loading, copies, available: available_bytes });
     }
     (!verdict.is_stated && needed > usual).then_some(Note::HostMemory { needed, usual, source })
+}
+
+/// What a vLLM on the GPUs that train holds and its share is not known to hold.
+fn engine_needs_more(job: &Job) -> Option<Note> {
+    job.engine_share()?;
+    let keeps_state = |(layer, _): (&Layer, u64)| !layer.sees_images() && layer.attention.num_key_value_heads == 0;
+    let states = job.model.layer_kinds().any(keeps_state);
+    let images = job.model.reads_images();
+    (states || images).then_some(Note::EngineNeedsMore { states, images })
 }
 
 /// What an image of the plan becomes.

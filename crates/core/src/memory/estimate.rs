@@ -280,6 +280,13 @@ pub enum Note {
         /// Its weights and cache, bytes.
         bytes: u64,
     },
+    /// What vLLM's share has to hold is not known in full: the least share that is named may be too small.
+    EngineNeedsMore {
+        /// States of layers that have no keys and values are not counted.
+        states: bool,
+        /// What its profile run takes for the largest images is not counted.
+        images: bool,
+    },
     /// What each image becomes by the rule of its class's processor.
     Images {
         /// The class.

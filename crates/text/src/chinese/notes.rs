@@ -64,6 +64,14 @@ pub(super) fn note(note: &Note) -> String {
             "vLLM 休眠时，torch.cuda.max_memory_allocated 和 max_memory_reserved 仍会计入它的 {}，而这些显存页其实已经释放；实际占用以 nvidia-smi 为准。",
             bytes_text(*bytes)
         ),
+        Note::EngineNeedsMore { states, images } => {
+            let what = match (states, images) {
+                (true, true) => "循环层的状态，以及启动时对图像的试运行",
+                (true, false) => "循环层的状态",
+                (false, _) => "启动时对图像的试运行",
+            };
+            format!("vLLM 的显存份额还需容纳未计入的部分：{what}。请给得比所列最小份额更多。")
+        }
         Note::Images { model_type, sides, is_assumed, tiles, patches, positions, rule } => {
             images(model_type, sides.filter(|_| *is_assumed), [*tiles, *patches, *positions], *rule)
         }

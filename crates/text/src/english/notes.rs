@@ -76,6 +76,14 @@ pub(super) fn note(note: &Note) -> String {
             "torch.cuda.max_memory_allocated and max_memory_reserved still count the sleeping vLLM's blocks ({}), though their pages are free: nvidia-smi shows what is held.",
             bytes_text(*bytes)
         ),
+        Note::EngineNeedsMore { states, images } => {
+            let what = match (states, images) {
+                (true, true) => "the states of its recurrent layers and its profile run on images",
+                (true, false) => "the states of its recurrent layers",
+                (false, _) => "its profile run on images",
+            };
+            format!("vLLM's share has to hold more than is counted: {what}. Give it more than the least share that is named.")
+        }
         Note::Images { model_type, sides, is_assumed, tiles, patches, positions, rule } => {
             images(model_type, sides.filter(|_| *is_assumed), [*tiles, *patches, *positions], *rule)
         }
