@@ -179,3 +179,24 @@ fn steps_of_transformers_4_take_what_the_allocator_counted() {
         assert!(error.abs() < 0.0005, "{} {method}: {error}", config["model_type"]);
     }
 }
+
+#[test]
+fn every_class_with_earlier_experts_runs_them() {
+    // A match that failed would leave the experts out, as a smaller number.
+    for model_type in
+        ["mixtral", "minimax", "phimoe", "qwen2_moe", "qwen3_moe", "olmoe", "flex_olmo", "jamba", "deepseek_v3"]
+    {
+        let activations = |version: &str| {
+            let config = json!({"model_type": model_type, "hidden_size": 1024, "vocab_size": 32_000});
+            let estimate = estimate(json!({
+                "model": {"name": "own", "config": config}, "trainer": {"name": "transformers", "version": version},
+                "method": "full", "torch_dtype": "bfloat16", "max_length": 256, "per_device_train_batch_size": 1,
+                "gradient_checkpointing": false, "gpu": {"memory_gib": 4096.0, "compute_capability": 8.0},
+            }));
+            let of_experts = estimate.allocations.iter().filter(|row| row.term.name() == "expert_activations");
+            of_experts.flat_map(|row| row.phases.iter().map(|(_, bytes)| *bytes).max()).sum::<u64>()
+        };
+        let (earlier, stacked) = (activations("4.57.6"), activations("5.23.0"));
+        assert!(stacked > 0 && earlier >= stacked, "{model_type}: {earlier} of {stacked}");
+    }
+}
