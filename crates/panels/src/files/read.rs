@@ -1,6 +1,6 @@
 //! What was given, read: files of trainers become a plan with findings, failures and monitors their figures with causes.
 
-use headroom_core::gpu::Gpu;
+use headroom_core::gpu::{self, Gpu};
 use headroom_core::job::Job;
 use headroom_core::plan::{self, Plan, Problem};
 use headroom_core::units::bytes_text;
@@ -259,10 +259,7 @@ impl Outcome {
         }
         let question = |name: &&str| {
             let question = if *name == "num_gpus" { words.how_many_gpus } else { words.not_said };
-            format!(
-                "<label>{} <code>{name}</code> <input type=\"number\" min=\"1\" inputmode=\"numeric\" data-set=\"files answer:{name}\"></label>",
-                escape(question)
-            )
+            format!("<label>{} <code>{name}</code> {}</label>", escape(question), answer_html(name))
         };
         self.missing().iter().map(question).collect()
     }
@@ -416,4 +413,20 @@ fn code(text: &str) -> String {
 fn fold(title: &str, count: usize, open: bool, body: &str) -> String {
     let open = if open { " open" } else { "" };
     format!("<details class=\"files-part\"{open}><summary>{} ({count})</summary>{body}</details>", escape(title))
+}
+
+/// Where a reader answers for the field `name`: a list of GPUs, or a number within the field's range.
+fn answer_html(name: &str) -> String {
+    let action = format!("data-set=\"files answer:{name}\"");
+    match plan::field(name).map(|field| field.kind) {
+        Some(plan::Kind::GpuId) => {
+            let gpu = |gpu: &Gpu| format!("<option value=\"{}\">{}</option>", escape(&gpu.id), escape(&gpu.name));
+            let gpus: String = gpu::catalogue().iter().map(gpu).collect();
+            format!("<select {action}><option value=\"\"></option>{gpus}</select>")
+        }
+        Some(plan::Kind::Integer { min, max }) => {
+            format!("<input type=\"number\" min=\"{min}\" max=\"{max}\" inputmode=\"numeric\" {action}>")
+        }
+        _ => format!("<input type=\"number\" min=\"1\" inputmode=\"numeric\" {action}>"),
+    }
 }

@@ -222,3 +222,18 @@ fn a_number_of_gpus_that_no_file_says_is_asked_for() {
     let fragment = reader.fragment.clone().unwrap_or_default();
     assert!(fragment.contains("num_gpus=6") && fragment.contains("zero_stage=3"), "{fragment}");
 }
+
+#[test]
+fn a_gpu_of_two_sizes_and_a_stage_that_no_file_says_can_be_answered() {
+    let mut reader = Reader::open("");
+    let script = "#!/bin/bash\n#SBATCH --gres=gpu:a100:4\ntorchrun --nproc_per_node 4 train.py --model_name_or_path Qwen/Qwen2.5-7B \
+        --output_dir o --bf16 --deepspeed my.json\n";
+    reader.bring("a.sh", script.as_bytes().to_vec(), script.len() as u64, true);
+    let html = reader.html("files");
+    assert!(html.contains("<option value=\"a100-40gb\">") && html.contains("min=\"0\" max=\"3\""), "{html}");
+    reader.act("files answer:gpu", "a100-40gb");
+    reader.act("files answer:zero_stage", "2");
+    reader.press("files", "Use this plan");
+    let fragment = reader.fragment.clone().unwrap();
+    assert!(fragment.contains("gpu=a100-40gb") && fragment.contains("zero_stage=2"), "{fragment}");
+}
