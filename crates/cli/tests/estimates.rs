@@ -329,4 +329,14 @@ fn an_estimate_names_the_trainer_and_says_where_nothing_is_checkpointed() {
         assert!(row(&plan).ends_with(said), "{}", row(&plan));
     }
     assert_eq!(row("model=Qwen/Qwen3-4B&gpu=a100-80gb&task=inference"), "");
+    for (launched_by, said) in [
+        ("unsloth&trainer=trl", "Unsloth, estimated by: TRL, no version given: the step of 1.16.0"),
+        ("verl", "verl, estimated by: custom training loop, no gradient checkpointing"),
+    ] {
+        let plan = format!("{model}&launched_by={launched_by}");
+        assert!(row(&plan).ends_with(said), "{}", row(&plan));
+        let said = headroom(&["estimate", plan.as_str()]).out;
+        let verdict = said.lines().find(|line| line.starts_with("verdict")).unwrap();
+        assert!(verdict.contains("needs about ") && verdict.contains(", about "), "{verdict}");
+    }
 }

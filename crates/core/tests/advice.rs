@@ -6,8 +6,8 @@ use headroom_core::advise::code::{code, code_text};
 use headroom_core::advise::fit::{Advice, Escalation, Found, escalate, exhaustive};
 use headroom_core::advise::tiers::{Reason, Tier, tiers};
 use headroom_core::advise::{
-    Baseline, FitOracle, Heuristic, Judgement, Level, Lever, Precision, Remembering, frozen_in_float32, usual_host,
-    waterfall,
+    Baseline, FitOracle, Heuristic, Judgement, Level, Lever, Precision, Remembering, ReplayedIfClose,
+    frozen_in_float32, usual_host, waterfall,
 };
 use headroom_core::job::Job;
 use headroom_core::link;
@@ -325,7 +325,8 @@ mod raised {
 
     #[test]
     fn no_plan_that_trains_the_same_is_worth_more_than_what_is_offered() {
-        let models = ["Qwen/Qwen2.5-0.5B", "Qwen/Qwen3-4B", "meta-llama/Llama-3.1-8B", "google/gemma-2-2b"];
+        let models =
+            ["Qwen/Qwen2.5-0.5B", "Qwen/Qwen3-4B", "meta-llama/Llama-3.1-8B", "google/gemma-2-2b", "Qwen/Qwen3-1.7B"];
         let ways = [
             "method=lora&gradient_checkpointing=true&gradient_accumulation_steps=16",
             "method=qlora&gradient_checkpointing=true&per_device_train_batch_size=2&gradient_accumulation_steps=8",
@@ -339,12 +340,12 @@ mod raised {
             for gpu in ["a100-80gb", "h100-sxm"] {
                 let plan = link::decode(&format!("v=1&model={model}&gpu={gpu}&{way}")).plan;
                 let own = job(&plan);
-                let judged = Heuristic.judge(&own).unwrap();
+                let judged = ReplayedIfClose.judge(&own).unwrap();
                 if judged.fit != Fit::Fits || judged.used_share() >= 0.6 {
                     continue;
                 }
                 asked += 1;
-                let filled = fill(&own, Target::default(), &Heuristic);
+                let filled = fill(&own, Target::default(), &ReplayedIfClose);
                 let seconds = |job: &Job| {
                     let time = step_time(job);
                     time.seconds.expected / time.tokens as f64
@@ -357,14 +358,15 @@ mod raised {
                 assert_eq!(best.batches().effective_batch_size, plan.batches().effective_batch_size, "{model} {way}");
                 for other in same_training(&plan) {
                     let Ok(other) = own.with(other) else { continue };
-                    if !Precision::of(&other).is_below(&precision) && Heuristic.suits(&other) {
-                        let times = own_seconds / seconds(&other);
-                        assert!(times < 1.05, "{model} {gpu} {way}: {times} by {}", link::encode(other.plan()));
-                    }
+                    let times = own_seconds / seconds(&other);
+                    let is_quicker = times >= 1.05 && !Precision::of(&other).is_below(&precision);
+                    // Only what is quicker need be replayed.
+                    let is_missed = is_quicker && ReplayedIfClose.suits(&other);
+                    assert!(!is_missed, "{model} {gpu} {way}: {times} by {}", link::encode(other.plan()));
                 }
             }
         }
-        assert!(asked >= 20 && offered >= 10, "{offered} of {asked}");
+        assert!(asked >= 40 && offered >= 20, "{offered} of {asked}");
     }
 
     #[test]

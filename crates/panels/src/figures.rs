@@ -42,9 +42,10 @@ pub(crate) fn rough(amount: &str) -> String {
     ["≈ ", amount].concat()
 }
 
-/// `amount` of `estimate`, marked as rough where it does not stand on the plan's own replay.
+/// `amount` of `estimate`, marked as rough where it does not stand on the plan's own replay, and where the estimate is a guess.
 pub(crate) fn of_estimate(estimate: &Estimate, amount: String) -> String {
-    if estimate.peak.basis == Basis::Replayed { amount } else { rough(&amount) }
+    let is_exact = estimate.peak.basis == Basis::Replayed && estimate.guess.is_none();
+    if is_exact { amount } else { rough(&amount) }
 }
 
 /// Bytes in units of ten, as guides count them: `59.2 GB`, `420 MB`.

@@ -113,24 +113,30 @@ fn run_text(plan: &Plan) -> String {
     parts.join(", ")
 }
 
-/// Whose step is replayed. A plan without a trainer is a custom training loop, and the row says what it does not do.
+/// Who launches the run, and whose step is replayed. A plan without a trainer is a custom training loop, and the row says what
+/// it does not do.
 fn trainer_text(plan: &Plan) -> String {
     let Trainer { name, version } = &plan.trainer;
-    if *name == TrainerName::Custom {
-        let checkpointing = if plan.gradient_checkpointing { "" } else { ", no gradient checkpointing" };
-        return format!("none given (custom training loop{checkpointing}); trainer=trl gives TRL's defaults");
-    }
     let label = (ENGLISH.trainer)(*name).label;
-    match (version, name.measured().last()) {
+    let checkpointing = if plan.gradient_checkpointing { "" } else { ", no gradient checkpointing" };
+    let step = match (version, name.measured().last()) {
+        _ if *name == TrainerName::Custom => format!("custom training loop{checkpointing}"),
         (Some(version), _) => format!("{label} {version}"),
         (None, Some(newest)) => format!("{label}, no version given: the step of {newest}"),
         (None, None) => label.to_owned(),
+    };
+    match plan.launched_by {
+        Some(by) => format!("{}, estimated by: {step}", headroom_text::launched_by(by)),
+        None if *name == TrainerName::Custom => format!("none given ({step}); trainer=trl gives TRL's defaults"),
+        None => step,
     }
 }
 
 fn verdict_text(estimate: &Estimate) -> String {
     let verdict = &estimate.verdict;
-    let margin = bytes_text(verdict.headroom_bytes.unsigned_abs());
+    // The figures of a guess are no exact ones.
+    let about = if estimate.guess.is_some() { "about " } else { "" };
+    let margin = [about, &bytes_text(verdict.headroom_bytes.unsigned_abs())].concat();
     let margin = if verdict.headroom_bytes < 0 { (ENGLISH.missing)(&margin) } else { (ENGLISH.headroom)(&margin) };
     let band = estimate.peak.band;
     let less = estimate.peak.required_bytes.saturating_sub(estimate.peak.required_bytes_expandable);
@@ -141,7 +147,7 @@ fn verdict_text(estimate: &Estimate) -> String {
     };
     let [need, gpu] = gib_apart([band.expected, estimate.gpu_bytes], 2);
     format!(
-        "{}: needs {need} of {gpu} GiB ({}), {margin}\n{}{expandable}",
+        "{}: needs {about}{need} of {gpu} GiB ({}), {margin}\n{}{expandable}",
         ENGLISH.verdict_word(estimate).to_uppercase(),
         share_text(verdict.used_share),
         (ENGLISH.band)(&bytes_text(band.low), &bytes_text(band.high)),

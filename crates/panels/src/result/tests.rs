@@ -366,3 +366,17 @@ fn one_tab_is_open_and_an_edit_keeps_it() {
     reader.does("tab compare", "");
     assert!(reader.html("pair").contains("<section") && reader.html("map").is_empty());
 }
+
+#[test]
+fn figures_of_a_guess_are_marked_as_rough() {
+    let figures = |launched_by: &str| {
+        let mut reader = Reader::opens(&format!(
+            "v=1&model=Qwen/Qwen3-4B&gpu=rtx-4090&method=lora&trainer=trl&per_device_train_batch_size=16{launched_by}"
+        ));
+        reader.settle();
+        reader.html("verdict")
+    };
+    let (guessed, exact) = (figures("&launched_by=unsloth"), figures(""));
+    assert!(guessed.contains("≈ ") && guessed.contains("verdict-headroom\">≈ "), "{guessed}");
+    assert!(!exact.contains('≈'), "{exact}");
+}

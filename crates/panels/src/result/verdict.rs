@@ -107,7 +107,7 @@ fn state_class(page: &Page) -> &'static str {
 fn headline(page: &Page, estimate: &Estimate) -> [Element; 2] {
     let (texts, verdict) = (page.texts, estimate.verdict);
     let [used, total] = figures::glance_apart([estimate.peak.band.expected, estimate.gpu_bytes]);
-    let distance = figures::glance(verdict.headroom_bytes.unsigned_abs());
+    let distance = figures::of_estimate(estimate, figures::glance(verdict.headroom_bytes.unsigned_abs()));
     let headroom = if verdict.headroom_bytes < 0 { (texts.missing)(&distance) } else { (texts.headroom)(&distance) };
     let used = figures::of_estimate(estimate, (texts.used_of)(&used, &total));
     let mut need = el("span").class("verdict-used").text(&used);
