@@ -46,8 +46,8 @@ pub(crate) struct Room {
     times_taken: u32,
     given: Vec<Given>,
     outcome: Option<Outcome>,
-    /// A text was read while the page's plan was one that no one had entered.
-    is_asking: bool,
+    /// The page's plan when a text was read that asks for the run's own: one that no one had entered.
+    asked_beside: Option<Plan>,
     /// The reader wants the page's plan all the same.
     is_confirmed: bool,
     /// The GPU that the reader chose for the texts.
@@ -67,7 +67,7 @@ impl Default for Room {
             times_taken: 0,
             given: Vec::new(),
             outcome: None,
-            is_asking: false,
+            asked_beside: None,
             is_confirmed: false,
             gpu: None,
             format: Format::All,
@@ -168,7 +168,7 @@ fn acted(state: &mut State, about: &str, value: &str) {
             room.typed.clear();
             room.given.clear();
             room.outcome = None;
-            (room.is_asking, room.is_confirmed, room.gpu) = (false, false, None);
+            (room.asked_beside, room.is_confirmed, room.gpu) = (None, false, None);
             room.times_taken += 1;
         }
         "gpu" => {
@@ -260,18 +260,19 @@ fn with_outcome(state: &mut State, act: impl FnOnce(&mut Outcome, &Beside<'_>) -
     let is_entered = has_entered_plan(state);
     let plan = state.plan().clone();
     let room = &mut state.files;
-    let beside = Beside { plan: &plan, is_entered, gpu: room.gpu.as_deref() };
+    let (gpu, asked_beside) = (room.gpu.as_deref(), room.asked_beside.as_ref());
+    let beside = Beside { plan: &plan, is_entered, asked_beside, gpu };
     room.outcome.as_mut().is_some_and(|outcome| act(outcome, &beside))
 }
 
 /// Whether the plan on the page is the reader's: another than those that everyone begins with, alone or with a link that says
-/// none, or said to be meant. A text that was read before asks for the model, so that other fields alone do not make it the
-/// reader's.
+/// none, or said to be meant. Where a text asks for more of the run, all of what it asks for has been chosen since.
 fn has_entered_plan(state: &mut State) -> bool {
     let firsts = [Plan::newcomer(), Plan::default()].map(|plan| state.with_programs(plan));
     let (room, plan) = (&state.files, state.plan());
-    let is_first = |first: &Plan| plan == first || room.is_asking && plan.model == first.model;
-    room.is_confirmed || !firsts.iter().any(is_first)
+    let asked = room.outcome.as_ref().zip(room.asked_beside.as_ref());
+    let is_open = asked.is_some_and(|(outcome, first)| outcome.asks_beside(first, plan));
+    room.is_confirmed || !is_open && !firsts.contains(plan)
 }
 
 /// Reads all that was brought, and what the box holds.
@@ -291,9 +292,12 @@ fn take(state: &mut State) {
         room.outcome = None;
     } else {
         room.said.clear();
-        let beside = Beside { plan: &plan, is_entered, gpu: room.gpu.as_deref() };
-        let outcome = read::read(given, &beside);
-        room.is_asking = !is_entered && outcome.has_reports();
+        let first = room.asked_beside.take();
+        let (gpu, asked_beside) = (room.gpu.as_deref(), first.as_ref());
+        let outcome = read::read(given, &Beside { plan: &plan, is_entered, asked_beside, gpu });
+        if !is_entered && outcome.has_reports() {
+            room.asked_beside = first.or(Some(plan));
+        }
         room.outcome = Some(outcome);
     }
 }

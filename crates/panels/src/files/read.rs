@@ -56,8 +56,16 @@ pub(super) struct Beside<'a> {
     pub(super) plan: &'a Plan,
     /// Whether the reader has entered it: nothing is compared with a plan that no one has.
     pub(super) is_entered: bool,
+    /// The plan that stood there when the texts first asked for the run's own.
+    pub(super) asked_beside: Option<&'a Plan>,
     /// The GPU that the reader chose for the texts.
     pub(super) gpu: Option<&'a str>,
+}
+
+/// Whether the field that links call `key` was chosen since `first` stood on the page.
+fn is_chosen(key: &str, first: &Plan, plan: &Plan) -> bool {
+    let field = plan::fields().iter().find(|field| field.link == key);
+    field.is_some_and(|field| field.text(first) != field.text(plan))
 }
 
 /// Reads everything that was given, beside what the page has.
@@ -195,6 +203,9 @@ impl Outcome {
             }
             if let Some(asked) = &mut found.asked {
                 asked.missing.retain(|key| !said.contains(key));
+                if let Some(first) = beside.asked_beside {
+                    asked.missing.retain(|key| !is_chosen(key, first, beside.plan));
+                }
             }
             self.diagnoses.push((one.name.clone(), found));
         }
@@ -203,6 +214,12 @@ impl Outcome {
     /// Whether texts were read that say more once another plan stands beside them.
     pub(super) fn has_reports(&self) -> bool {
         !self.reports.is_empty()
+    }
+
+    /// Whether a text asks for a field that has not been chosen since `first` stood on the page.
+    pub(super) fn asks_beside(&self, first: &Plan, plan: &Plan) -> bool {
+        let asked = self.diagnoses.iter().filter_map(|(_, found)| found.asked.as_ref());
+        asked.flat_map(|asked| &asked.missing).any(|key| !is_chosen(key, first, plan))
     }
 
     /// Fields of a plan that a text says, where it is asked for the others.

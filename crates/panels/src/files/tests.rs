@@ -109,11 +109,35 @@ fn a_failure_is_set_against_no_plan_that_no_one_has_entered() {
     assert!(reader.html("files").contains("aria-pressed=\"true\">GeForce RTX 4090<"));
     reader.press("files", "Fill in what the text says");
     assert_compares_nothing(&reader.text("files"));
-    // The form makes it one, and what was read follows.
-    reader.act("choose model", "openai-community/gpt2");
+    let link = reader.fragment.clone().unwrap();
+    assert!(link.contains("trainer=trl&trainer_version=1.16.0"), "{link}");
+    // It is none as long as one field is open that the text asks for.
+    for (field, value, open) in [
+        ("model", "openai-community/gpt2", "method, per_device_train_batch_size, max_length"),
+        ("method", "full", "per_device_train_batch_size, max_length"),
+        ("per_device_train_batch_size", "2", "max_length"),
+    ] {
+        reader.act(&format!("choose {field}"), value);
+        let said = reader.text("files");
+        assert_compares_nothing(&said);
+        assert!(said.contains(&format!("what the text does not: {open}")), "{said}");
+    }
+    // The last makes it one, and what was read follows.
+    reader.act("choose max_length", "512");
     let said = reader.text("files");
     assert!(said.contains("the plan") && !said.contains("No plan of this run"), "{said}");
     assert!(!said.contains("the plan of one"), "the plan's GPU is the text's: {said}");
+}
+
+#[test]
+fn what_a_text_says_of_the_trainer_brings_a_release_of_that_trainer() {
+    let mut reader = Reader::open("");
+    reader.act("files read", "");
+    press(&mut reader, &FAILURE.replace("trl/trainer/sft_trainer.py", "transformers/trainer.py"), "Read");
+    reader.press("files", "Fill in what the text says");
+    let link = reader.fragment.clone().unwrap();
+    assert!(link.contains("trainer=transformers&trainer_version=5."), "{link}");
+    assert!(!link.contains("torch_dtype=float32"), "TRL loads so, and transformers 5 does not: {link}");
 }
 
 #[test]

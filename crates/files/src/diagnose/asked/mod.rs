@@ -3,6 +3,7 @@
 mod source;
 
 use headroom_core::gpu::{self, Gpu, Vendor};
+use headroom_core::plan::{Trainer, TrainerName};
 use headroom_core::units::{bytes_text, count_text};
 
 use super::Said;
@@ -55,8 +56,11 @@ impl Asked {
         let gpu = self.gpus.first().filter(|_| self.gpus.len() == 1).map(|gpu| ("gpu", gpu.id.to_string()));
         let source = self.source.as_ref();
         let trainer = source.map(|source| ("trainer.name", source.trainer.to_owned()));
+        // No stack says a version, and that of another trainer is none of this one's.
+        let newest = source.and_then(|source| TrainerName::from_name(source.trainer)).map(Trainer::newest);
+        let version = newest.map(|trainer| ("trainer.version", trainer.version.unwrap_or_default()));
         let task = source.and_then(|source| source.task).map(|task| ("task", task.to_owned()));
-        gpu.into_iter().chain(trainer).chain(task).collect()
+        gpu.into_iter().chain(trainer).chain(version).chain(task).collect()
     }
 
     /// That nothing is compared, and what to give.
