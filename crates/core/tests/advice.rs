@@ -269,8 +269,34 @@ fn a_change_that_costs_memory_and_saves_no_time_is_left_out() {
     }
 }
 
+#[test]
+fn a_level_that_does_not_suffice_needs_less_than_the_plan() {
+    let mut short = 0;
+    for plan in too_big(40) {
+        let own = job(&plan);
+        let need = Heuristic.judge(&own).unwrap().need_bytes;
+        for answer in escalate(&own, &Heuristic).levels {
+            if let Found::Short(Some(leanest)) = answer.found {
+                short += 1;
+                assert!(leanest.need_bytes < need, "{:?} {} {need}", answer.level, link::encode(&plan));
+            }
+        }
+    }
+    let full = "v=1&model=meta-llama/Llama-3.1-8B&gpu=h100-sxm&num_gpus=8&method=full&torch_dtype=float32&mixed_precision=bf16\
+        &per_device_train_batch_size=2&trainer=trl&trainer_version=1.16.0&optim=adamw_torch_fused&max_length=2048\
+        &gradient_checkpointing=true";
+    let own = job(&link::decode(full).plan);
+    let need = Heuristic.judge(&own).unwrap().need_bytes;
+    match &escalate(&own, &Heuristic).levels[0].found {
+        Found::Short(leanest) => assert!(leanest.as_ref().is_none_or(|least| least.need_bytes < need), "{leanest:?}"),
+        found @ Found::Fits(_) => panic!("{found:?}"),
+    }
+    assert!(short > 3, "{short}: choose other plans");
+}
+
 mod raised {
     use super::*;
+    use headroom_core::advise::confirmed::{Direction, confirmed};
     use headroom_core::advise::fill::{Target, WORTH_RAISING, fill};
     use headroom_core::advise::map::{axes, map};
     use headroom_core::advise::solve::{Question, Search, Unknown, Wanted, most};
@@ -326,7 +352,7 @@ mod raised {
     #[test]
     fn no_plan_that_trains_the_same_is_worth_more_than_what_is_offered() {
         let models =
-            ["Qwen/Qwen2.5-0.5B", "Qwen/Qwen3-4B", "meta-llama/Llama-3.1-8B", "google/gemma-2-2b", "Qwen/Qwen3-1.7B"];
+            ["Qwen/Qwen2.5-0.5B", "Qwen/Qwen3-4B", "meta-llama/Llama-3.1-8B", "google/gemma-2-2b", "Qwen/Qwen3-14B"];
         let ways = [
             "method=lora&gradient_checkpointing=true&gradient_accumulation_steps=16",
             "method=qlora&gradient_checkpointing=true&per_device_train_batch_size=2&gradient_accumulation_steps=8",
@@ -334,6 +360,8 @@ mod raised {
             "method=full&num_gpus=8&zero_stage=3&offload_optimizer=cpu&offload_param=cpu&per_device_train_batch_size=4",
             "method=lora&trainer=trl&trainer_version=1.16.0&packing=true&attn_implementation=flash_attention_2\
              &per_device_train_batch_size=1&gradient_accumulation_steps=16&torch_dtype=bfloat16",
+            "method=lora&num_gpus=4&zero_stage=3&offload_optimizer=cpu&offload_param=cpu&gradient_checkpointing=true&max_length=4096\
+             &per_device_train_batch_size=2&gradient_accumulation_steps=4&trainer=trl&trainer_version=1.16.0&torch_dtype=bfloat16",
         ];
         let (mut asked, mut offered) = (0, 0);
         for (model, way) in models.iter().flat_map(|model| ways.iter().map(move |way| (model, way))) {
@@ -345,7 +373,10 @@ mod raised {
                     continue;
                 }
                 asked += 1;
-                let filled = fill(&own, Target::default(), &ReplayedIfClose);
+                let Some(Direction::Fill(filled)) = confirmed(&own, Target::default()).map(|advised| advised.kind)
+                else {
+                    panic!("{model} {gpu} {way} fits");
+                };
                 let seconds = |job: &Job| {
                     let time = step_time(job);
                     time.seconds.expected / time.tokens as f64

@@ -55,6 +55,21 @@ fn a_class_that_was_compared_with_nothing_is_a_guess_too() {
     assert!(both.low_percent < unmeasured.low_percent && both.high_percent > unmeasured.high_percent);
 }
 
+#[test]
+fn a_gpu_of_another_maker_is_a_guess() {
+    for gpu in ["mi300x", "gaudi2", "ascend-910b"] {
+        let found = estimate(&json!({"model": "Qwen/Qwen3-8B", "gpu": gpu}));
+        assert_eq!(found.guess.map(|guess| guess.reason), Some(GuessReason::OtherVendor), "{gpu}");
+        assert!(
+            found.peak.is_guess && found.peak.band.high >= found.peak.band.expected * 19 / 10,
+            "{gpu}: {:?}",
+            found.peak.band
+        );
+    }
+    let named = estimate(&json!({"model": "Qwen/Qwen3-8B", "gpu": {"name": "Apple M3 Max", "memory_gib": 96}}));
+    assert_eq!(named.guess.map(|guess| guess.reason), Some(GuessReason::OtherVendor));
+}
+
 /// Steps of classes that are known, each read under a name that no one knows: every class counts once, and 2 % on either side may lie
 /// outside of the range that a guess gives.
 #[test]

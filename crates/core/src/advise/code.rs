@@ -131,10 +131,7 @@ pub fn code(before: &Plan, after: &Plan) -> Vec<Line> {
 
 /// What one writes to pull `lever`, with the names of the libraries.
 pub fn lever_code(lever: Lever, before: &Plan, after: &Plan) -> String {
-    let mut lines = code(before, after);
-    let shards = matches!(lever, Lever::Sharding { .. });
-    // What goes without saying in one line: buckets as the Trainer makes them.
-    lines.retain(|line| !(shards && line.text.ends_with("\"auto\"")));
+    let lines = code(before, after);
     let joined = |wanted: &dyn Fn(&Line) -> bool| {
         let texts = lines.iter().filter(|line| wanted(line)).map(|line| line.text.as_str());
         texts.collect::<Vec<_>>().join(", ")

@@ -248,6 +248,9 @@ impl FitOracle for Looking<'_> {
 /// Judges plans that have no replay yet by the nearest that differs in sizes alone and has one: as much more, or less, as that
 /// plan's replay needed beside what was expected. A search for the largest batch then asks for two or three replays, where
 /// expectations that each replay refutes for one batch alone would have it go down batch by batch.
+///
+/// Before its replay a plan is hoped to fit that is only expected to: the search asks for its replay before it offers it. Taken for
+/// one that does not fit, the quickest plan was never looked at.
 struct Extrapolating<'a>(&'a Looking<'a>);
 
 impl FitOracle for Extrapolating<'_> {
@@ -255,13 +258,21 @@ impl FitOracle for Extrapolating<'_> {
         let judgement = self.0.judge(job)?;
         let plan = without_sizes(job.plan());
         let judged = self.0.judged.borrow();
-        let is_replayed = judged.iter().any(|known| known.is_replayed && known.plan == *job.plan());
+        if judged.iter().any(|known| known.is_replayed && known.plan == *job.plan()) {
+            return Some(judgement);
+        }
         let like = judged.iter().filter(|known| known.is_replayed && without_sizes(&known.plan) == plan);
         let nearest = like.min_by_key(|known| known.at_once_bytes.abs_diff(judgement.need_bytes));
-        let Some(nearest) = nearest.filter(|_| !is_replayed) else { return Some(judgement) };
-        let times = nearest.judgement.need_bytes as f64 / nearest.at_once_bytes.max(1) as f64;
+        let times = nearest.map_or(1.0, |known| known.judgement.need_bytes as f64 / known.at_once_bytes.max(1) as f64);
         let need_bytes = (judgement.need_bytes as f64 * times) as u64;
-        let fit = if need_bytes > judgement.gpu_bytes { Fit::DoesNotFit } else { judgement.fit };
+        // One that needs no more was replayed, and does not surely fit.
+        let is_refuted = nearest
+            .is_some_and(|known| known.judgement.fit != Fit::Fits && known.at_once_bytes <= judgement.need_bytes);
+        let fit = match judgement.fit {
+            _ if need_bytes > judgement.gpu_bytes => Fit::DoesNotFit,
+            Fit::Tight if !is_refuted => Fit::Fits,
+            fit => fit,
+        };
         Some(Judgement { fit, need_bytes, ..judgement })
     }
 }

@@ -220,6 +220,7 @@ fn passes(job: &Job, level: Level) -> Vec<Vec<Question>> {
 fn at_level(job: &Job, level: Level, is_short: bool, oracle: &dyn FitOracle) -> Found {
     let mut leanest: Option<Box<Leanest>> = None;
     let own = Precision::of(job);
+    let own_need = if is_short { oracle.judge(job).map(|judged| judged.need_bytes) } else { None };
     for departure in starts(&job.plan, level) {
         let Some(start) = pulled(job, &departure) else { continue };
         for questions in passes(&start, level) {
@@ -235,7 +236,11 @@ fn at_level(job: &Job, level: Level, is_short: bool, oracle: &dyn FitOracle) -> 
             } else if is_short
                 && let Some((choice, judged)) =
                     least(if level == Level::Same { &all } else { &within }, &questions, oracle)
-                && leanest.as_ref().is_none_or(|least| judged.need_bytes < least.need_bytes)
+                && leanest
+                    .as_ref()
+                    .map(|least| least.need_bytes)
+                    .or(own_need)
+                    .is_none_or(|least| judged.need_bytes < least)
             {
                 let plan = Rc::unwrap_or_clone(choice.job).into_plan();
                 leanest = Some(Box::new(Leanest { plan, need_bytes: judged.need_bytes }));

@@ -267,28 +267,40 @@ pub(super) fn quickest(choices: &[Choice], questions: &[Question], oracle: &dyn 
 
 /// About the least that any choice needs that the host has room for: from the last answers to all questions, one question after the other is
 /// answered as needs least, twice over. Estimates a few dozen plans where all would be hundreds.
-pub(super) fn least(choices: &[Choice], questions: &[Question], oracle: &dyn FitOracle) -> Option<(Choice, Judgement)> {
+pub(super) fn least<'a>(
+    choices: &'a [Choice],
+    questions: &[Question],
+    oracle: &dyn FitOracle,
+) -> Option<(Choice, Judgement)> {
     let with = |answers: &[usize]| choices.iter().find(|choice| choice.answers == answers);
     let lasts = |choice: &&Choice| {
         choice.answers.iter().zip(questions).filter(|(answer, question)| **answer == question.levers.len()).count()
     };
-    let start = choices.iter().max_by_key(lasts)?;
-    let mut best = (start, oracle.judge(&start.job)?);
     let rank = |choice: &Choice, judged: &Judgement| (!judged.suits_host(&choice.job), judged.need_bytes);
-    for place in (0..questions.len()).chain(0..questions.len()) {
-        for answer in 0..=questions.get(place).map_or(0, |question| question.levers.len()) {
-            let mut answers = best.0.answers.clone();
-            if let Some(slot) = answers.get_mut(place) {
-                *slot = answer;
-            }
-            let Some(other) = with(&answers) else { continue };
-            let Some(judged) = oracle.judge(&other.job) else { continue };
-            if rank(other, &judged) < rank(best.0, &best.1) {
-                best = (other, judged);
+    let descend = |start: &'a Choice| {
+        let mut best = (start, oracle.judge(&start.job)?);
+        for place in (0..questions.len()).chain(0..questions.len()) {
+            for answer in 0..=questions.get(place).map_or(0, |question| question.levers.len()) {
+                let mut answers = best.0.answers.clone();
+                if let Some(slot) = answers.get_mut(place) {
+                    *slot = answer;
+                }
+                let Some(other) = with(&answers) else { continue };
+                let Some(judged) = oracle.judge(&other.job) else { continue };
+                if rank(other, &judged) < rank(best.0, &best.1) {
+                    best = (other, judged);
+                }
             }
         }
-    }
-    best.1.suits_host(&best.0.job).then(|| (best.0.clone(), best.1))
+        Some(best)
+    };
+    // From where all that saves is done, and from the plan itself: levers that cost more than they save come in pairs, and
+    // neither goes by itself.
+    let most = choices.iter().max_by_key(lasts)?;
+    let own = choices.iter().find(|choice| choice.answers.iter().all(|answer| *answer == 0));
+    let found = [Some(most), own].into_iter().flatten().filter_map(descend);
+    let (choice, judged) = found.min_by_key(|(choice, judged)| rank(choice, judged))?;
+    judged.suits_host(&choice.job).then(|| (choice.clone(), judged))
 }
 
 /// The choices that save most by their questions' order, and what they need.

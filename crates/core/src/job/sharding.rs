@@ -358,7 +358,9 @@ fn loads_whole_base(plan: &Plan, model: &Model, scheme: Scheme) -> bool {
         _ => false,
     };
     let is_packed = scheme == Scheme::Zero(3) && model.behaviour.is_packed && plan.method != Method::Qlora;
-    plan.trainer.name != TrainerName::Custom && trains(plan) && (stays && plan.method == Method::Qlora || is_packed)
+    let is_quantized = stays && plan.method == Method::Qlora && plan.trainer.name != TrainerName::Custom;
+    // `from_pretrained` is the same in a custom training loop.
+    trains(plan) && (is_quantized || is_packed)
 }
 
 /// FSDP1's strategy and prefetch. PyTorch's own default is `BACKWARD_PRE`, the Trainer's none (training_args.py

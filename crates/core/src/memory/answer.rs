@@ -256,7 +256,8 @@ impl Estimate {
 
 /// What makes the figures of a job a guess, all of it together.
 fn guess(job: &Job) -> Option<Guess> {
-    [stand_in(&job.plan), class_guess(&job.model)].into_iter().flatten().reduce(Guess::and)
+    let vendor = (!job.gpu.has_cuda()).then_some(Guess::OTHER_VENDOR);
+    [stand_in(&job.plan), class_guess(&job.model), vendor].into_iter().flatten().reduce(Guess::and)
 }
 
 /// Another trainer's step stands for the one that runs.

@@ -28,6 +28,8 @@ pub enum GuessReason {
     UnknownClass,
     /// The class is recorded, and no step of it was compared with a measurement.
     UnmeasuredClass,
+    /// The GPU is not NVIDIA's, whose kernels are counted.
+    OtherVendor,
 }
 
 impl GuessReason {
@@ -37,6 +39,7 @@ impl GuessReason {
             Self::StandIn { .. } => "trainer_not_modelled",
             Self::UnknownClass => "unknown_class",
             Self::UnmeasuredClass => "class_not_measured",
+            Self::OtherVendor => "other_vendor",
         }
     }
 }
@@ -50,6 +53,10 @@ impl Guess {
     /// (python/headroom/NOT_RECORDED.md) three were off: 25 % over, 17 and 19 % under.
     pub(super) const UNMEASURED_CLASS: Self =
         Self { low_percent: 80, high_percent: 123, reason: GuessReason::UnmeasuredClass };
+
+    /// A GPU of another maker; no step was measured on one. What PyTorch holds of the model is the same on every device, so that hardly
+    /// less is needed; where a kernel is missing, that of attention first, what it saves is held besides, and may be as much again.
+    pub(super) const OTHER_VENDOR: Self = Self { low_percent: 90, high_percent: 200, reason: GuessReason::OtherVendor };
 
     /// Both at once, with the reason of the first.
     pub(super) fn and(self, other: Self) -> Self {

@@ -102,7 +102,7 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     aggressive: "增大有效批量",
     share_used: |share, need, gpu| format!("占显存的 {share}%：{need} / {gpu}"),
     gain: |gain| format!("每秒 token 数：{gain}"),
-    nothing_fills: "没有值得调高的设置：放得下的改动都不能让训练快到 1.05 倍。",
+    nothing_fills: "没有值得调高的设置：在放得下的前提下，改变批大小，或减少重计算、卸载和分片，都不能让训练快到 1.05 倍。",
     back_off_title: "如果仍然显存不足，按以下顺序调低",
     others_title: "也可以单独调高别的数值，但训练内容会随之改变",
     longer_only_if: "数据里确有更长的序列时才有用。",

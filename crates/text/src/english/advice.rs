@@ -124,7 +124,7 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     aggressive: "Larger effective batch",
     share_used: |share, need, gpu| format!("{share} % of the GPU: {need} of {gpu}"),
     gain: |gain| format!("Tokens a second: {gain}"),
-    nothing_fills: "Nothing is worth raising: no change that fits makes the run 1.05 times as fast.",
+    nothing_fills: "Nothing is worth raising: no other batch that fits, and no less checkpointing, offload or sharding, makes the run 1.05 times as fast.",
     back_off_title: "If it still runs out of memory, reduce in this order",
     others_title: "Or raise something else by itself; this changes what is trained",
     longer_only_if: "Helps only if the data has longer sequences.",
