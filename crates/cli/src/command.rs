@@ -25,8 +25,8 @@ const AFTER_HELP: &str = "\
 PLAN is a JSON file, JSON text, a link or its fragment, or - for standard input (also without PLAN).
 Models and GPUs go by any name that means one: \"model=llama 3.1 8b&gpu=rtx4090\".
 
-Exit code: 0 it worked; 1 it worked, and the plan does not fit (estimate --check), nothing fits (solve), or a
-file contradicts itself (lint); 2 bad input, or too little of it: what is said names what is wrong or missing.";
+Exit code: 0 it worked; 1 it worked, and the plan or its evaluation does not fit (estimate --check),
+nothing fits (solve), or a file contradicts itself (lint); 2 bad input, or too little of it: what is said names what is wrong or missing.";
 
 /// headroom: whether a training run fits in GPU memory, and where every byte goes.
 #[derive(Parser)]

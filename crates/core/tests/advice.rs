@@ -172,8 +172,9 @@ fn check(plan: &Plan, advice: &Advice) {
     }
     let mut at = job(plan);
     for (pair, stages) in advice.levers.windows(2).zip(advice.stages.windows(2)) {
-        // A milder lever stands behind a harsher one only where it makes no sense before it, or takes memory for speed.
-        let behind = pair[1].apply(&at).is_none() || stages[1].saved_bytes < 0;
+        // A milder lever stands behind a harsher one only where it makes no sense before it, or saves nothing there.
+        let need = |job: &Job| Heuristic.judge(job).unwrap().need_bytes;
+        let behind = pair[1].apply(&at).is_none_or(|milder| need(&milder) + (1 << 20) > need(&at));
         assert!(stages[0].level <= stages[1].level || behind, "{name}: {:?}", advice.levers);
         at = pair[0].apply(&at).unwrap();
     }

@@ -47,7 +47,7 @@ fn with_share(plan: &Value, share: f64) -> Value {
 /// The problem of a share, with what is named to solve it.
 fn refused(plan: &Value) -> (String, EngineNeed, Option<String>, Option<(u64, String)>) {
     let problems = resolve(plan).expect_err("vLLM does not start");
-    let [Problem { field, kind: ProblemKind::EngineShare { need, least, shorter } }] = problems.as_slice() else {
+    let [Problem { field, kind: ProblemKind::EngineShare { need, least, shorter, .. } }] = problems.as_slice() else {
         panic!("{problems:?}")
     };
     (field.clone(), **need, least.clone(), shorter.clone())
@@ -176,7 +176,7 @@ fn linked(more: &str) -> Result<Job, Vec<Problem>> {
 fn a_share_that_is_too_small_is_an_error_that_names_the_least() {
     for share in ["&vllm_gpu_memory_utilization=0.05", ""] {
         let problems = linked(share).unwrap_err();
-        let [Problem { field, kind: ProblemKind::EngineShare { need, least: Some(least), shorter } }] =
+        let [Problem { field, kind: ProblemKind::EngineShare { need, least: Some(least), shorter, .. } }] =
             problems.as_slice()
         else {
             panic!("{problems:?}")
@@ -321,4 +321,29 @@ fn choosing_vllm_brings_the_least_share() {
         less.rollout.vllm_max_model_length = length;
         assert!(Job::resolve(&less).is_err(), "{model}");
     }
+}
+
+#[test]
+fn weights_in_float32_that_leave_no_room_are_what_is_named() {
+    let plan = json!({
+        "model": "Qwen/Qwen3-4B", "gpu": "rtx-4090", "task": "grpo", "method": "lora", "torch_dtype": "float32",
+        "mixed_precision": "bf16", "gradient_checkpointing": true, "per_device_train_batch_size": 8, "max_length": 1024,
+        "trainer": {"name": "trl", "version": "1.16.0"},
+        "rollout": {"engine": "vllm", "vllm_gpu_memory_utilization": 0.3, "max_completion_length": 512},
+    });
+    let problems = resolve(&plan).unwrap_err();
+    let [Problem { field, kind: ProblemKind::EngineShare { least: None, shorter: None, in_16_bits: Some(share), .. } }] =
+        problems.as_slice()
+    else {
+        panic!("{problems:?}")
+    };
+    assert_eq!(field, "torch_dtype");
+    let mut mended = with_share(&plan, share.parse().unwrap());
+    mended["torch_dtype"] = json!("bfloat16");
+    assert!(resolve(&mended).is_ok(), "{:?}", resolve(&mended).err());
+    // All weights train: in 16 bits they would train otherwise.
+    let mut full = plan;
+    full["method"] = json!("full");
+    let problems = resolve(&full).unwrap_err();
+    assert!(problems.iter().all(|problem| problem.field != "torch_dtype"), "{problems:?}");
 }

@@ -327,7 +327,8 @@ pub struct Texts {
     pub metric_context: FieldText,
     pub metric_device: FieldText,
     pub host_title: &'static str,
-    pub host_intro: &'static str,
+    /// Whose memory that is, by the number of machines.
+    pub host_intro: fn(u64) -> String,
     pub pinned: &'static str,
     pub notes_title: &'static str,
 

@@ -11,7 +11,7 @@ use std::io::{self, IsTerminal, Write};
 use headroom_answers::Estimated;
 use headroom_core::job::Job;
 use headroom_core::link::Link;
-use headroom_core::memory::Fit;
+use headroom_core::memory::{Estimate, Fit};
 use headroom_core::plan::Plan;
 
 use text::Extent;
@@ -88,6 +88,7 @@ pub(crate) fn run(options: &EstimateOptions, out: &mut dyn Write) -> Result<Outc
         };
         text::write(&estimated, extent, out)?
     }
-    let fits = estimated.estimate.verdict.fit != Fit::DoesNotFit;
+    let Estimate { verdict, evaluation, .. } = &estimated.estimate;
+    let fits = verdict.fit != Fit::DoesNotFit && evaluation.is_none_or(|need| need.fits());
     Ok(if options.check && !fits { Outcome::DoesNotFit } else { Outcome::Fine })
 }

@@ -34,14 +34,14 @@ pub(super) fn write(estimated: &Estimated, extent: Extent, out: &mut dyn Write) 
     write_phases(estimate, extent, out)?;
     if extent == Extent::Short {
         write_limit(estimate, out)?;
-        write_host_total(estimate, out)?;
+        write_host_total(estimated.job.plan(), estimate, out)?;
         time::write_total(estimated, out)?;
     } else {
         write_peak(estimated.job.plan().task, estimate, out)?;
         accuracy::write(estimated, out)?;
         write_allocations(estimate, extent, out)?;
         task::write(&estimated.job, estimate, out)?;
-        write_host(estimate, out)?;
+        write_host(estimated.job.plan(), estimate, out)?;
         time::write(estimated, out)?;
     }
     if !estimate.notes.is_empty() {
@@ -300,15 +300,19 @@ fn write_allocations(estimate: &Estimate, extent: Extent, out: &mut dyn Write) -
 }
 
 /// What the machine's host memory holds, in a line; nothing where it holds nothing.
-fn write_host_total(estimate: &Estimate, out: &mut dyn Write) -> Result<(), Failure> {
+fn write_host_total(plan: &Plan, estimate: &Estimate, out: &mut dyn Write) -> Result<(), Failure> {
     if !estimate.host.is_empty() {
         let total = estimate.host.iter().map(|row| row.bytes).fold(0, u64::saturating_add);
-        writeln!(out, "Host memory of the machine, all its processes: {}", bytes_text(total))?;
+        let whose = match plan.machines() {
+            1 => "the machine, all its processes".to_owned(),
+            machines => format!("all {machines} machines together"),
+        };
+        writeln!(out, "Host memory of {whose}: {}", bytes_text(total))?;
     }
     Ok(())
 }
 
-fn write_host(estimate: &Estimate, out: &mut dyn Write) -> Result<(), Failure> {
+fn write_host(plan: &Plan, estimate: &Estimate, out: &mut dyn Write) -> Result<(), Failure> {
     if estimate.host.is_empty() {
         return Ok(());
     }
@@ -319,7 +323,7 @@ fn write_host(estimate: &Estimate, out: &mut dyn Write) -> Result<(), Failure> {
         table.row([(ENGLISH.term)(row.term), &bytes_text(row.bytes), pinned, &formula]);
     }
     writeln!(out)?;
-    write_host_total(estimate, out)?;
+    write_host_total(plan, estimate, out)?;
     table.write(out)?;
     Ok(())
 }

@@ -432,12 +432,19 @@ fn without_each(before: &Job, levers: Vec<Lever>, oracle: &dyn FitOracle, needle
 /// Less than this is no saving to show, bytes.
 const MIN_SHOWN_SAVING_BYTES: i64 = 1 << 20;
 
-/// The stages with those that save nothing in their place behind the others of their level, where they may well save
-/// something: the peak moves to another phase as levers are pulled. Those that take memory for speed there too come last of
-/// all: what ZeRO-1 takes and gains where ZeRO-3 was is shown of the weights that train, not of those that LoRA freezes next.
+/// The stages in the order in which fewest of them save nothing: the peak moves to another phase as levers are pulled. Mild ones stand
+/// before harsh ones where that is as good. A stage that saves nothing in its place may do so behind the others of its level or behind
+/// all others: what ZeRO-1 gains is shown of the weights that train, not of those that LoRA freezes next.
 fn savers_first(before: &Job, stages: Vec<Stage>, oracle: &dyn FitOracle) -> Vec<Stage> {
     let saves = |stage: &Stage| stage.saved_bytes >= MIN_SHOWN_SAVING_BYTES;
     let takes = |stage: &Stage| stage.saved_bytes <= -MIN_SHOWN_SAVING_BYTES;
+    let idle = |stages: &[Stage]| {
+        let idle = stages.iter().filter(|stage| !saves(stage));
+        (idle.clone().filter(|stage| takes(stage)).count(), idle.count())
+    };
+    if idle(&stages) == (0, 0) {
+        return stages;
+    }
     let reordered = |key: &dyn Fn(&Stage) -> (bool, Level, bool)| {
         let mut order: Vec<_> = stages.iter().map(|stage| (key(stage), stage.lever)).collect();
         order::sort(&mut order, |a, b| a.0.cmp(&b.0));
@@ -446,9 +453,11 @@ fn savers_first(before: &Job, stages: Vec<Stage>, oracle: &dyn FitOracle) -> Vec
         let same = Some(reached.plan()) == stages.last().map(|stage| &stage.plan);
         same.then(|| waterfall(before, &levers, oracle))
     };
-    let count = stages.iter().filter(|stage| takes(stage)).count();
-    let takers_last = if count == 0 { None } else { reordered(&|stage| (takes(stage), stage.level, !saves(stage))) };
-    let by_level = || reordered(&|stage| (false, stage.level, !saves(stage)));
-    let found = takers_last.filter(|found| found.iter().rev().take(count).all(takes)).or_else(by_level);
-    found.unwrap_or(stages)
+    let orders = [
+        reordered(&|stage| (false, stage.level, !saves(stage))),
+        reordered(&|stage| (takes(stage), stage.level, !saves(stage))),
+        reordered(&|stage| (!saves(stage), stage.level, takes(stage))),
+    ];
+    let best = orders.into_iter().flatten().min_by_key(|found| idle(found));
+    best.unwrap_or(stages)
 }

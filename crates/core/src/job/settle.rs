@@ -3,7 +3,7 @@
 use super::{Job, models};
 use crate::order;
 use crate::plan::{
-    Kind, Plan, Problem, ProblemKind, RolloutEngine, TargetModules, attention_module_names, field, unmatched_targets,
+    Dtype, Kind, Plan, Problem, ProblemKind, RolloutEngine, TargetModules, attention_module_names, field, unmatched_targets,
 };
 
 /// Most fields that one choice moves: a chain of dependent fields is shorter.
@@ -51,6 +51,7 @@ fn fixes(plan: &Plan, problem: &Problem) -> Vec<(String, String)> {
             let others = values(other).into_iter().map(|value| (other.clone(), value.to_owned()));
             std::iter::once(own(fix.clone())).chain(others).collect()
         }
+        ProblemKind::EngineShare { in_16_bits: Some(_), .. } => vec![own(Dtype::Bfloat16.name().to_owned())],
         ProblemKind::EngineShare { least, shorter, .. } => {
             let shorter = shorter.as_ref().map(|(length, _)| length.to_string());
             // Where no share works the trainer has to generate by itself.

@@ -125,6 +125,8 @@ pub enum ProblemKind {
         least: Option<String>,
         /// `max_model_len` of prompt and answer, tokens, where that is less than vLLM takes, and the least share with it.
         shorter: Option<(u64, String)>,
+        /// The least share beside weights that load in bfloat16, where frozen ones in float32 leave too little for any.
+        in_16_bits: Option<String>,
     },
     /// Not JSON at all.
     NotJson {

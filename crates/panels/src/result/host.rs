@@ -13,7 +13,7 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
         .class("panel")
         .attr("aria-labelledby", "host-title")
         .with(el("h2").attr("id", "host-title").text(page.texts.host_title))
-        .with(el("p").class("panel-intro").text(page.texts.host_intro))
+        .with(el("p").class("panel-intro").text(&(page.texts.host_intro)(page.plan().machines())))
         .with_all(host.iter().map(|allocation| row(page, allocation)).collect());
     Some(panel.into())
 }

@@ -2,7 +2,7 @@
 
 use headroom_core::link::Tab;
 use headroom_core::memory::{Basis, Estimate, FailedRequest};
-use headroom_core::plan::{self, Problem, ProblemKind};
+use headroom_core::plan::{self, Dtype, Problem, ProblemKind};
 use headroom_core::units::count_text;
 use headroom_text::Texts;
 use headroom_view::{Element, Node, el};
@@ -198,6 +198,7 @@ fn fixes(problem: &Problem) -> Option<(&'static str, Vec<String>)> {
     let field = plan::field(&problem.field)?;
     let values = match &problem.kind {
         ProblemKind::Contradiction { fix, .. } => vec![fix.clone()],
+        ProblemKind::EngineShare { in_16_bits: Some(_), .. } => vec![Dtype::Bfloat16.name().to_owned()],
         ProblemKind::EngineShare { least, shorter, .. } => {
             let shorter = shorter.as_ref().map(|(length, _)| length.to_string());
             least.clone().or(shorter).into_iter().collect()

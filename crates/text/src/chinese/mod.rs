@@ -195,7 +195,10 @@ pub(super) const TEXTS: Texts = Texts {
     metric_context: field("上下文", "", "CUDA 上下文、各种库以及 NCCL，不归 PyTorch 分配器管理。"),
     metric_device: field("设备占用", "", "nvidia-smi 显示的数值：已保留加上下文。"),
     host_title: "主机内存",
-    host_intro: "本机所有进程合计。",
+    host_intro: |machines| match machines {
+        1 => "本机所有进程合计。".to_owned(),
+        _ => format!("{machines} 台机器合计。"),
+    },
     pinned: "锁页",
     notes_title: "假设与提醒",
 

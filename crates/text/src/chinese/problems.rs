@@ -50,13 +50,16 @@ pub(super) fn problem(problem: &Problem) -> String {
                 }
                 ("rollout.prompts", _) => format!("须为 {other_value}（{other}）的倍数"),
                 (_, "per_device_train_batch_size") => format!("须为 {other_value}（{other}）的倍数或约数"),
+                (_, "num_gpus") => format!("须能整除 {other_value}（num_gpus）"),
                 _ => format!("须能整除生成批次的 {other_value} 条序列"),
             };
             format!("{value} {rule}{choose}。")
         }
         ProblemKind::Contradiction { other, fix } if fix.is_empty() => format!("与 {other} 矛盾，请把 {field} 留空。"),
         ProblemKind::Contradiction { other, fix } => format!("与 {other} 矛盾，请把 {field} 设为 {fix}。"),
-        ProblemKind::EngineShare { need, least, shorter } => engine_share(need, least.as_deref(), shorter.as_ref()),
+        ProblemKind::EngineShare { need, least, shorter, in_16_bits } => {
+            engine_share(need, least.as_deref(), shorter.as_ref(), in_16_bits.as_deref())
+        }
         ProblemKind::NotModelled { value, modelled } => {
             format!("尚不支持估算 {value}，可选：{}。", modelled.join("、"))
         }
@@ -95,7 +98,12 @@ fn kind_of_value(expected: &str) -> &str {
 }
 
 /// Why vLLM does not start with a share, and with which it does.
-fn engine_share(need: &EngineNeed, least: Option<&str>, shorter: Option<&(u64, String)>) -> String {
+fn engine_share(
+    need: &EngineNeed,
+    least: Option<&str>,
+    shorter: Option<&(u64, String)>,
+    in_16_bits: Option<&str>,
+) -> String {
     let [requested, needed, free] = [need.requested, need.needed, need.free].map(bytes_text);
     let why = if need.requested > need.free {
         format!("显存的 {} 是 {requested}，而 vLLM 启动时只剩 {free} 可用", need.share)
@@ -115,6 +123,10 @@ fn engine_share(need: &EngineNeed, least: Option<&str>, shorter: Option<&(u64, S
         (None, Some((length, share))) => {
             format!("{why}。{parts}。任何占比都不行，请把 vllm_max_model_length 设为 {length}，占比设为 {share}。")
         }
+        (None, None) if in_16_bits.is_some() => format!(
+            "{why}。{parts}。冻结权重以 float32 加载后只剩 {free}，任何占比都不行；请改为 bfloat16，占比设为 {}。",
+            in_16_bits.unwrap_or_default()
+        ),
         (None, None) => format!(
             "{why}。{parts}。训练模型占去之后只剩 {free}，任何占比都不行；请换更大的卡，或用 vllm_mode=server。"
         ),

@@ -217,7 +217,10 @@ pub(super) const TEXTS: Texts = Texts {
     metric_context: field("Context", "", "CUDA context, libraries and NCCL, outside PyTorch's allocator."),
     metric_device: field("Device", "", "What nvidia-smi shows: reserved and context together."),
     host_title: "Host memory",
-    host_intro: "On this machine, for all its processes together.",
+    host_intro: |machines| match machines {
+        1 => "On this machine, for all its processes together.".to_owned(),
+        _ => format!("On all {machines} machines together."),
+    },
     pinned: "pinned",
     notes_title: "Assumptions and warnings",
 

@@ -91,6 +91,7 @@ fn said(Problem { field, kind }: &Problem) -> String {
                 (_, "per_device_train_batch_size") => {
                     format!(" must be a multiple or a divisor of {other_value} ({other})")
                 }
+                (_, "num_gpus") => format!(" must divide {other_value} (num_gpus)"),
                 _ => format!(" must divide the {other_value} sequences of the {other}"),
             };
             format!("{value}{rule}{choose}")
@@ -99,7 +100,9 @@ fn said(Problem { field, kind }: &Problem) -> String {
             format!("contradicts {other}; leave {field} empty")
         }
         ProblemKind::Contradiction { other, fix } => format!("contradicts {other}; set {field} to {fix}"),
-        ProblemKind::EngineShare { need, least, shorter } => engine_share(need, least.as_deref(), shorter.as_ref()),
+        ProblemKind::EngineShare { need, least, shorter, in_16_bits } => {
+            engine_share(need, least.as_deref(), shorter.as_ref(), in_16_bits.as_deref())
+        }
         ProblemKind::NotModelled { value, modelled } => {
             format!("{value} is not modelled; choose one of {}", modelled.join(", "))
         }
@@ -134,7 +137,12 @@ fn with_article(expected: &'static str) -> &'static str {
 }
 
 /// Why vLLM does not start with a share, and with which it does.
-fn engine_share(need: &EngineNeed, least: Option<&str>, shorter: Option<&(u64, String)>) -> String {
+fn engine_share(
+    need: &EngineNeed,
+    least: Option<&str>,
+    shorter: Option<&(u64, String)>,
+    in_16_bits: Option<&str>,
+) -> String {
     let [requested, needed, free] = [need.requested, need.needed, need.free].map(bytes_text);
     let why = if need.requested > need.free {
         format!("{} of the GPU is {requested}, and {free} are free when vLLM starts", need.share)
@@ -154,6 +162,10 @@ fn engine_share(need: &EngineNeed, least: Option<&str>, shorter: Option<&(u64, S
         (None, Some((length, share))) => {
             format!("{why}. {parts}; no share works; set vllm_max_model_length to {length} and the share to {share}")
         }
+        (None, None) if in_16_bits.is_some() => format!(
+            "{why}. {parts}; no share works beside frozen weights in float32, which leave {free}; set it to bfloat16 and the share to {}",
+            in_16_bits.unwrap_or_default()
+        ),
         (None, None) => format!(
             "{why}. {parts}; no share works beside the trainer's models, which leave {free}; use a larger GPU, or vllm_mode server"
         ),

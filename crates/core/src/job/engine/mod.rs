@@ -7,7 +7,8 @@ use super::{ENGINE_DTYPE, Job, Scheme, adapter_dtype};
 use crate::gpu::{context_bytes, cuda_13_bytes, nccl_bytes};
 use crate::model::{Layer, Module, ModuleKind};
 use crate::plan::{
-    EngineNeed, KvCacheDtype, Method, Offload, Problem, ProblemKind, ReferenceKind, Release, RolloutEngine, TrainerName,
+    Dtype, EngineNeed, KvCacheDtype, Method, Offload, Plan, Problem, ProblemKind, ReferenceKind, Release, RolloutEngine,
+    TrainerName,
 };
 use crate::units::MIB;
 pub(crate) use sizes::captured;
@@ -136,8 +137,10 @@ impl Job {
         let shorter = Some(asked).filter(|asked| *asked < of.longest);
         let shorter = shorter.and_then(|length| Some((length, self.share_for(length).least()?)));
         let least = of.least();
-        let field = match (&least, &shorter) {
-            (None, Some(_)) => "rollout.vllm_max_model_length",
+        let in_16_bits = if least.is_none() && shorter.is_none() { self.least_in_16_bits() } else { None };
+        let field = match (&least, &shorter, &in_16_bits) {
+            (None, Some(_), _) => "rollout.vllm_max_model_length",
+            (None, None, Some(_)) => "torch_dtype",
             _ => "rollout.vllm_gpu_memory_utilization",
         };
         let need = EngineNeed {
@@ -149,7 +152,15 @@ impl Job {
             longest: of.longest,
             free: of.free,
         };
-        Some(Problem::new(field, ProblemKind::EngineShare { need: Box::new(need), least, shorter }))
+        Some(Problem::new(field, ProblemKind::EngineShare { need: Box::new(need), least, shorter, in_16_bits }))
+    }
+
+    /// The least share with which vLLM starts where frozen weights load in bfloat16 and not in float32.
+    fn least_in_16_bits(&self) -> Option<String> {
+        let plan = &self.plan;
+        let is_frozen_in_float32 = plan.torch_dtype == Dtype::Float32 && plan.method != Method::Full;
+        let loads_in_16_bits = || self.with_size(Plan { torch_dtype: Dtype::Bfloat16, ..plan.clone() });
+        is_frozen_in_float32.then(loads_in_16_bits)?.engine_share()?.least()
     }
 
     fn share_for(&self, longest: u64) -> EngineShare {
