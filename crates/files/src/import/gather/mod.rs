@@ -138,7 +138,7 @@ pub(super) fn gather(files: &[File]) -> Gathered {
             let is_named =
                 [".yaml", ".yml", ".json", ".toml", ".py", ".sh", ".ipynb"].iter().any(|end| file.name.ends_with(end));
             let is_unread = kind == Kind::Unknown && !is_named;
-            read.read.push(Read { place, kind, content });
+            read.file(place, kind, content, &file.text);
             if is_unread {
                 read.unfenced(place, &file.text);
             }
@@ -202,7 +202,7 @@ pub(super) fn gather(files: &[File]) -> Gathered {
             gatherer.script(*place, script);
         }
     }
-    for Read { place, kind, content } in &read {
+    for Read { place, kind, content, .. } in &read {
         if let Content::Tree(node) = content {
             gatherer.tree(*place, *kind, node);
         }
@@ -216,6 +216,8 @@ pub(super) struct Read {
     place: usize,
     kind: Kind,
     content: Content,
+    /// A script's text, where its places are those of the file: it can be read again with what it is started with.
+    script: Option<String>,
 }
 
 /// What files hold, and the files that parts of others are.
@@ -237,9 +239,19 @@ impl Parts {
                 .find(|(kind, content)| configures(*kind, content, &block.text));
             if let Some((kind, content)) = read {
                 self.titles.extend(block.title);
+                let is_script = matches!(content, Content::Script(_));
                 self.part(place, kind, content);
+                if let Some(last) = self.read.last_mut().filter(|_| is_script) {
+                    last.script = Some(block.text);
+                }
             }
         }
+    }
+
+    /// Takes a file that is no note.
+    fn file(&mut self, place: usize, kind: Kind, content: Content, text: &str) {
+        let script = matches!(content, Content::Script(_)).then(|| text.to_owned());
+        self.read.push(Read { place, kind, content, script });
     }
 
     /// Takes the command that a sentence of a note quotes, where no block is one.
@@ -275,7 +287,7 @@ impl Parts {
     fn notebook(&mut self, place: usize, text: &str) {
         let source = Source::new(text);
         let parts = notebook::parts(text).unwrap_or_else(|fault| {
-            self.read.push(Read { place, kind: Kind::Python, content: Content::Fault(fault) });
+            self.file(place, Kind::Python, Content::Fault(fault), "");
             None
         });
         for part in parts.into_iter().flatten() {
@@ -298,13 +310,13 @@ impl Parts {
             });
         match (content, earlier) {
             (Content::Commands(more), Some(commands)) => commands.extend(more),
-            (content, _) => self.read.push(Read { place, kind, content }),
+            (content, _) => self.read.push(Read { place, kind, content, script: None }),
         }
     }
 
     fn at_least_one(&mut self, place: usize) {
         if self.read.last().is_none_or(|last| last.place != place) {
-            self.read.push(Read { place, kind: Kind::Unknown, content: Content::Commands(Vec::new()) });
+            self.file(place, Kind::Unknown, Content::Commands(Vec::new()), "");
         }
     }
 }
