@@ -33,13 +33,17 @@ const NOTATIONS: [(&str, &str); 14] = [
 pub(super) fn blocks(name: &str, text: &str) -> Option<Vec<Block>> {
     let lower = name.to_ascii_lowercase();
     let is_named = [".md", ".mdx", ".markdown"].iter().any(|ending| lower.ends_with(ending));
-    let has_ending = lower.rsplit(['/', '\\']).next().is_some_and(|base| base.contains('.'));
+    // A text that was saved may hold what was posted, and says so by its blocks.
+    let base = lower.rsplit(['/', '\\']).next().unwrap_or(&lower);
+    let has_ending = base.contains('.') && ![".txt", ".log"].iter().any(|ending| base.ends_with(ending));
     let begins = text.trim_start_matches('\u{feff}').trim_start();
     let is_other = begins.starts_with(['{', '['])
         || ["import ", "from ", "#!", "\"\"\""].iter().any(|mark| begins.starts_with(mark));
     if !is_named && (has_ending || is_other) {
         return None;
     }
+    let unquoted = unquoted(text);
+    let text = unquoted.as_str();
     let mut blocks = Vec::new();
     let (mut at, mut before) = (0, "");
     let mut open: Option<(&str, &str, usize, Option<String>)> = None;
@@ -63,9 +67,36 @@ pub(super) fn blocks(name: &str, text: &str) -> Option<Vec<Block>> {
     (is_named || !blocks.is_empty()).then_some(blocks)
 }
 
+/// `text` without the marks of what a note quotes, each byte where it was: `> key: value`. A carriage return begins a line anew
+/// for YAML, whose keys stand at one column, and is a blank for everything else.
+fn unquoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let marks = line.len() - line.trim_start_matches(['>', ' ']).len();
+        let is_quoted = line.trim_start().starts_with('>') && !line.trim_start().starts_with(">>>");
+        let (mark, rest) = line.split_at(if is_quoted { marks } else { 0 });
+        out.extend(std::iter::repeat_n(' ', mark.len().saturating_sub(1)));
+        if !mark.is_empty() {
+            out.push('\r');
+        }
+        out.push_str(rest);
+    }
+    out
+}
+
 /// What stands in `text` as it would in a file of its own, with everything else blanked: commands with their continued lines, and
 /// lines of keys and values that follow each other.
 pub(super) fn unfenced(text: &str) -> Vec<String> {
+    let text = unquoted(text);
+    // A single mark before the first line and behind the last: code, as whoever wrote it thought.
+    let text = match text.find('`').filter(|_| !text.contains("```") && text.matches('`').count() == 2) {
+        Some(_) => text.replace('`', "\r"),
+        None => text,
+    };
+    if let Some(printed) = printed_command(&text) {
+        return vec![printed];
+    }
+    let text = text.as_str();
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let blank = |line: &str| -> String { line.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect() };
     let masked = |keep: &[bool]| -> String {
@@ -75,13 +106,19 @@ pub(super) fn unfenced(text: &str) -> Vec<String> {
     let mut continues = false;
     for (place, line) in lines.iter().enumerate() {
         let begins = line.trim_end().ends_with('\\') && line.split_whitespace().all(is_variable);
-        commands[place] = continues || begins || super::terminal::launches_something(line);
+        let sets = !line.trim().is_empty() && !line.contains(": ") && line.split_whitespace().all(is_assignment);
+        commands[place] = continues || begins || sets || super::terminal::launches_something(line);
         continues = commands[place] && line.trim_end().ends_with('\\');
     }
     let mut found = Vec::new();
     if commands.contains(&true) {
         found.push(masked(&commands));
     }
+    found.extend(lines.iter().zip(&commands).enumerate().find_map(|(place, (line, is_command))| {
+        let command = within_sentence(line).filter(|_| !is_command)?;
+        let part = |line: &str, is_it: bool| if is_it { command.clone() } else { blank(line) };
+        Some(lines.iter().enumerate().map(|(at, line)| part(line, at == place)).collect::<String>())
+    }));
     let mut keys = vec![false; lines.len()];
     for place in 0..=lines.len() {
         let goes_on = lines.get(place).is_some_and(|line| !commands[place] && is_key(line, keys.contains(&true)));
@@ -119,6 +156,48 @@ pub(super) fn quoted(text: &str) -> Option<String> {
     found.then_some(out)
 }
 
+/// The command that a launcher printed as a list of words before it gave up, with everything else blanked:
+/// `['/usr/bin/python', '-u', 'train.py', '--local_rank=0'] exits with return code = 1` (deepspeed launcher/launch.py, accelerate
+/// commands/launch.py). A list of quoted words is one that a shell reads once its brackets and commas are blank.
+fn printed_command(text: &str) -> Option<String> {
+    let blank = |text: &str| -> String { text.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect() };
+    let ends = ["'] exits with return code", "']' returned non-zero exit status", "']' died with"];
+    let end = ends.iter().filter_map(|mark| text.find(mark)).min()?;
+    let start = text[..end].rfind("['")?;
+    let list = text.get(start + 1..=end)?;
+    let words = list.replace("', '", "'  '");
+    (!words.contains('\n')).then(|| [blank(&text[..=start]), words, blank(&text[end + 1..])].concat())
+}
+
+/// The command within a sentence, the line's other bytes blank: from the variables before a launcher up to the first word of the
+/// sentence behind it. A word that is a launcher's name alone is none; options make it one.
+fn within_sentence(line: &str) -> Option<String> {
+    const LEAST_OPTIONS: usize = 4;
+    const LAUNCHERS: [&str; 9] =
+        ["accelerate", "torchrun", "deepspeed", "llamafactory-cli", "swift", "axolotl", "python", "python3", "trl"];
+    let at = |word: &str| word.as_ptr() as usize - line.as_ptr() as usize;
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let launcher = words.iter().position(|word| LAUNCHERS.contains(&crate::syntax::base(word)))?;
+    let is_option = |word: &&&str| word.starts_with("--");
+    if launcher == 0 || words[launcher..].iter().filter(is_option).count() < LEAST_OPTIONS {
+        return None;
+    }
+    let before = words[..launcher].iter().rev().take_while(|word| is_assignment(word)).count();
+    let start = at(words[launcher - before]);
+    let behind = words[launcher..].iter().find(|word| word.starts_with(|first: char| !first.is_ascii()));
+    let end = behind.map_or(line.trim_end().len(), |word| at(word));
+    let spaces = |text: &str| " ".repeat(text.len());
+    let tail: String = line[end..].bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect();
+    Some([spaces(&line[..start]), line[start..end].to_owned(), tail].concat())
+}
+
+/// `nproc_per_node=2`: a word that sets a variable.
+fn is_assignment(word: &str) -> bool {
+    let name = word.split_once('=').map_or("", |(name, _)| name);
+    name.starts_with(|first: char| first.is_ascii_alphabetic())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
 /// Whether a word sets a variable, or goes on in the next line.
 fn is_variable(word: &str) -> bool {
     let name = word.split_once('=').map_or("", |(name, _)| name);
@@ -152,7 +231,7 @@ fn title_of(line: &str) -> Option<String> {
             .iter()
             .any(|ending| word.ends_with(ending) && word.len() > ending.len())
     };
-    let words = line.split(|c: char| c.is_whitespace() || "`'\"():,*：（），。".contains(c));
+    let words = line.split(|c: char| c.is_whitespace() || !c.is_ascii() || "`'\"():,*<>".contains(c));
     words.filter(|word| !word.is_empty()).find(is_file).map(str::to_owned)
 }
 
@@ -162,8 +241,18 @@ fn block(text: &str, word: &str, range: std::ops::Range<usize>, title: Option<St
     let body = text.get(range.clone())?;
     let within = body.lines().next().filter(|line| line.trim_start().starts_with('#')).and_then(title_of);
     let blank = |text: &str| -> String { text.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect() };
+    // A notebook's cell that was copied: what it writes into a file.
+    let written = body.lines().find(|line| !line.trim().is_empty()).and_then(|line| line.trim().strip_prefix("%%writefile "));
+    let ending = match written.and_then(|path| path.trim().rsplit_once('.')) {
+        Some((_, written)) => NOTATIONS.iter().map(|(_, ending)| ending).find(|known| **known == written).unwrap_or(ending),
+        None => ending,
+    };
     let mut masked = blank(&text[..range.start]);
     for line in body.split_inclusive('\n') {
+        if written.is_some() && line.trim().starts_with("%%writefile ") {
+            masked.push_str(&blank(line));
+            continue;
+        }
         // Manuals write a prompt before commands.
         let prompt = if *ending == "sh" && line.trim_start().starts_with("$ ") {
             line.find("$ ").map_or(0, |at| at + 2)
@@ -175,7 +264,8 @@ fn block(text: &str, word: &str, range: std::ops::Range<usize>, title: Option<St
     }
     masked.push_str(&blank(&text[range.end..]));
     let name = if *ending == "txt" { String::new() } else { format!("block.{ending}") };
-    Some(Block { name, title: title.or(within), text: masked })
+    let written = written.map(|path| path.trim().to_owned());
+    Some(Block { name, title: written.or(title).or(within), text: masked })
 }
 
 #[cfg(test)]

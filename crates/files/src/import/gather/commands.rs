@@ -242,7 +242,13 @@ impl Gatherer<'_> {
     /// The file that configures a run; whose it is says the command where it names a trainer.
     fn trainer_file(&mut self, node: &Node, trainer: (TrainerName, Evidence), file: usize) {
         let Some(path) = node.path() else { return };
-        let Some(place) = self.named(path) else { return self.missing(path, file, node.span) };
+        let Some(place) = self.named(path) else {
+            // A report shows the file below its command, whatever it is called there.
+            if !self.shown.contains(&file) {
+                self.missing(path, file, node.span);
+            }
+            return;
+        };
         // Of a script that may be anyone's the file itself says it, where its keys are one trainer's alone.
         let says_itself = matches!(
             self.found.kinds[place],

@@ -137,7 +137,7 @@ pub(super) fn gather(files: &[File]) -> Gathered {
             // Of what no name says to be a file the text may be a report.
             let is_named =
                 [".yaml", ".yml", ".json", ".toml", ".py", ".sh", ".ipynb"].iter().any(|end| file.name.ends_with(end));
-            let is_unread = kind == Kind::Unknown && !is_named;
+            let is_unread = matches!(kind, Kind::Unknown | Kind::Shell) && !is_named;
             read.file(place, kind, content, &file.text);
             if is_unread {
                 read.unfenced(place, &file.text);
@@ -150,6 +150,7 @@ pub(super) fn gather(files: &[File]) -> Gathered {
         files,
         roles: vec![None; files.len()],
         titles,
+        shown: shown(&read, files),
         found: Gathered {
             kinds: (0..files.len()).map(|place| kind_of(&read, place)).collect(),
             notebooks,
@@ -267,7 +268,11 @@ impl Parts {
 
     /// Takes what a note or a report configures and launches outside of its blocks.
     fn unfenced(&mut self, place: usize, text: &str) {
-        if self.read.iter().any(|read| read.place == place && read.kind != Kind::Unknown) {
+        let is_read = |read: &&Read| read.place == place && read.kind != Kind::Unknown;
+        // A log shows the command, and then the settings that the trainer has read.
+        let is_shell = self.read.iter().filter(is_read).all(|read| read.kind == Kind::Shell);
+        let is_note = markdown::blocks("", text).is_some();
+        if self.read.iter().any(|read| is_read(&read)) && (!is_shell || is_note) {
             return;
         }
         let parts: Vec<_> = markdown::unfenced(text)
@@ -275,6 +280,15 @@ impl Parts {
             .map(|part| (recognise("", &part), part))
             .filter(|((kind, content), part)| configures(*kind, content, part))
             .collect();
+        if is_shell && !parts.iter().any(|((_, content), _)| matches!(content, Content::Tree(_))) {
+            let starts = self.read.iter().any(|read| match &read.content {
+                Content::Commands(commands) if read.place == place => commands.iter().any(commands::trains),
+                _ => false,
+            });
+            if starts {
+                return;
+            }
+        }
         if !parts.is_empty() {
             self.read.retain(|read| read.place != place);
         }
@@ -321,6 +335,16 @@ impl Parts {
     }
 }
 
+/// Files that hold both a command and settings of a trainer.
+fn shown(read: &[Read], files: &[File]) -> Vec<usize> {
+    let holds = |place: usize, of: fn(&Read) -> bool| read.iter().any(|read| read.place == place && of(read));
+    let is_settings = |read: &Read| {
+        matches!(read.content, Content::Tree(_)) && !matches!(read.kind, Kind::Unknown | Kind::Accelerate | Kind::Deepspeed)
+    };
+    let is_command = |read: &Read| matches!(&read.content, Content::Commands(commands) if !commands.is_empty());
+    (0..files.len()).filter(|place| holds(*place, is_settings) && holds(*place, is_command)).collect()
+}
+
 /// What the file in `place` is: the first of its blocks.
 fn kind_of(read: &[Read], place: usize) -> Kind {
     read.iter().find(|read| read.place == place).map_or(Kind::Unknown, |read| read.kind)
@@ -341,6 +365,8 @@ struct Gatherer<'f> {
     files: &'f [File],
     /// Names of files whose content is a block of another.
     titles: Vec<String>,
+    /// Notes and logs that show settings of a trainer: what their command names is what they show.
+    shown: Vec<usize>,
     /// What a command or a file says that another file is.
     roles: Vec<Option<Role>>,
     found: Gathered,

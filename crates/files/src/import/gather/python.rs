@@ -108,6 +108,15 @@ fn launched(call: &Node) -> Vec<Command> {
     }
 }
 
+/// Whether a call loads adapters that were trained to use them: peft's own are no longer trained unless that is asked for
+/// (peft_model.py `is_trainable`).
+fn reads_adapters(name: &str, keywords: &[Entry]) -> bool {
+    let owner = name.strip_suffix(".from_pretrained").unwrap_or("");
+    let owner = owner.rsplit('.').next().unwrap_or(owner);
+    let trains = |entry: &Entry| entry.key == "is_trainable" && entry.node.value == Value::Flag(true);
+    (owner.starts_with("Peft") || owner.starts_with("AutoPeft")) && !keywords.iter().any(trains)
+}
+
 impl Gatherer<'_> {
     /// Takes what a script says.
     pub(super) fn script(&mut self, file: usize, script: &Script) {
@@ -157,7 +166,8 @@ impl Gatherer<'_> {
                 for argument in arguments {
                     self.call(file, argument, script);
                 }
-                for keyword in keywords {
+                let reads = reads_adapters(name, keywords);
+                for keyword in keywords.iter().filter(|_| !reads) {
                     self.keyword(file, keyword);
                     self.call(file, &keyword.node, script);
                 }
@@ -207,6 +217,7 @@ impl Gatherer<'_> {
                     }
                 }
             }
+            "LoraConfig" if self.is_unused(file, span, script) => {}
             "LoraConfig" => {
                 self.found.python.lora_config = true;
                 self.take(file, keywords, &PEFT);
