@@ -50,6 +50,8 @@ pub(super) struct Gathered {
     pub(super) model_config: Option<(String, Json)>,
     /// What starts the processes.
     pub(super) launcher: Option<Launcher>,
+    /// The command starts a script that was not given and is of no trainer that is known.
+    pub(super) is_script_open: bool,
     /// Models that scripts load.
     pub(super) loads: Vec<Load>,
     /// What a script's classes tell.
@@ -110,6 +112,8 @@ pub(super) struct Python {
     pub(super) loads_model: bool,
     /// A loop of one's own.
     pub(super) loop_batch: Option<Statement>,
+    /// What the trainer that was made last trains.
+    pub(super) trained: Option<Task>,
     /// sentence-transformers' `fit`, whose batches are a loader's.
     pub(super) fits: bool,
     /// Weights that a script itself takes out of training.
@@ -162,6 +166,7 @@ pub(super) fn gather(files: &[File]) -> Gathered {
             versions: BTreeMap::new(),
             model_config: None,
             launcher: None,
+            is_script_open: false,
             loads: Vec::new(),
             python: Python::default(),
             deepspeed: Vec::new(),

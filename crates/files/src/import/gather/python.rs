@@ -343,6 +343,7 @@ impl Gatherer<'_> {
         let Some(method) = stem.strip_suffix("Config").or_else(|| stem.strip_suffix("Trainer")) else { return };
         let Some((_, task)) = METHODS.iter().find(|(name, _)| *name == method) else { return };
         self.trainer(TrainerName::Trl, Evidence::Named);
+        self.trains_again(file, span, *task, is_config);
         self.task(*task, Evidence::Named);
         if is_config && APPROXIMATED.contains(&method) {
             let kind = Found::TaskNotModelled { trainer: "trl", task: method.to_owned(), nearest: task.name() };
@@ -365,6 +366,27 @@ impl Gatherer<'_> {
         }
         if let Some(reference) = keyword("ref_model").filter(|entry| entry.node.value != Value::Null) {
             self.found.draft.say(Fact::ReferenceModel, statement(file, reference));
+        }
+    }
+
+    /// A script that trains in one way and then in another: the last is its aim, and what configured the one before says nothing
+    /// of it.
+    fn trains_again(&mut self, file: usize, span: Span, task: Task, is_config: bool) {
+        if let Some(before) = self.found.python.trained.filter(|before| *before != task) {
+            let is_earlier = |said: &Statement| said.file == file && said.rank == Rank::Script && said.tool == TRL.tool;
+            let draft = &mut self.found.draft;
+            draft.facts.values_mut().for_each(|stated| stated.retain(|said| !is_earlier(said)));
+            draft.facts.retain(|_, stated| !stated.is_empty());
+            draft.sets.values_mut().for_each(|stated| stated.retain(|(said, _)| !is_earlier(said)));
+            draft.sets.retain(|_, stated| !stated.is_empty());
+            draft.bears.retain(|(said, _)| !is_earlier(said));
+            let kind = Found::TrainsAgain { before: before.name(), last: task.name() };
+            draft.findings.push(Finding::at(kind, file, span));
+            self.found.task = None;
+            self.found.python.trained = None;
+        }
+        if !is_config {
+            self.found.python.trained = Some(task);
         }
     }
 
