@@ -5,6 +5,7 @@ mod containers;
 mod gpus;
 mod launch;
 mod options;
+mod printed;
 mod python;
 mod scripts;
 mod sentence_transformers;
@@ -185,6 +186,11 @@ pub(super) fn gather(files: &[File]) -> Gathered {
         ];
         let named = DEVICES.into_iter().find(|module| file.text.contains(module));
         gatherer.found.device_module = gatherer.found.device_module.or(named);
+    }
+    for (place, file) in files.iter().enumerate() {
+        if notes[place] || matches!(gatherer.found.kinds[place], Kind::Unknown | Kind::Shell) {
+            gatherer.printed(place, &file.text);
+        }
     }
     gatherer.stated_gpus(&notes);
     for Read { content, .. } in &read {
