@@ -159,7 +159,7 @@ pub(super) fn quoted(text: &str) -> Option<String> {
 /// The command that a launcher printed as a list of words before it gave up, with everything else blanked:
 /// `['/usr/bin/python', '-u', 'train.py', '--local_rank=0'] exits with return code = 1` (deepspeed launcher/launch.py, accelerate
 /// commands/launch.py). A list of quoted words is one that a shell reads once its brackets and commas are blank.
-fn printed_command(text: &str) -> Option<String> {
+pub(super) fn printed_command(text: &str) -> Option<String> {
     let blank = |text: &str| -> String { text.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect() };
     let ends = ["'] exits with return code", "']' returned non-zero exit status", "']' died with"];
     let end = ends.iter().filter_map(|mark| text.find(mark)).min()?;
@@ -242,9 +242,12 @@ fn block(text: &str, word: &str, range: std::ops::Range<usize>, title: Option<St
     let within = body.lines().next().filter(|line| line.trim_start().starts_with('#')).and_then(title_of);
     let blank = |text: &str| -> String { text.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect() };
     // A notebook's cell that was copied: what it writes into a file.
-    let written = body.lines().find(|line| !line.trim().is_empty()).and_then(|line| line.trim().strip_prefix("%%writefile "));
+    let written =
+        body.lines().find(|line| !line.trim().is_empty()).and_then(|line| line.trim().strip_prefix("%%writefile "));
     let ending = match written.and_then(|path| path.trim().rsplit_once('.')) {
-        Some((_, written)) => NOTATIONS.iter().map(|(_, ending)| ending).find(|known| **known == written).unwrap_or(ending),
+        Some((_, written)) => {
+            NOTATIONS.iter().map(|(_, ending)| ending).find(|known| **known == written).unwrap_or(ending)
+        }
         None => ending,
     };
     let mut masked = blank(&text[..range.start]);

@@ -138,7 +138,8 @@ impl Gatherer<'_> {
         }
         if !script && evidence == Evidence::Keys && candidate.word.ends_with(".py") {
             // Whose script it is nobody can tell, and what it fixes itself stands in it.
-            let span = candidate.command.words.iter().find(|word| word.text.ends_with(&candidate.word)).map(|word| word.span);
+            let span =
+                candidate.command.words.iter().find(|word| word.text.ends_with(&candidate.word)).map(|word| word.span);
             self.missing(&candidate.word, file, span.unwrap_or(candidate.command.span));
             self.found.is_script_open = true;
         }

@@ -309,12 +309,21 @@ fn count_beside(text: &str, from: usize, to: usize) -> Option<i64> {
     ];
     const UNITS: [char; 9] = ['x', 'X', '*', '×', '张', '块', '卡', '片', '个'];
     let brand = |text: &str| {
-        let bare = text.trim_end().trim_end_matches("GPU").trim_end_matches("NVIDIA").trim_end_matches("Nvidia");
-        bare.trim_end().len()
+        let bare =
+            text.trim_end().trim_end_matches("GPU").trim_end_matches("NVIDIA").trim_end_matches("Nvidia").trim_end();
+        // `two 80G A800s`.
+        let last = bare.rsplit(' ').next().unwrap_or("");
+        let digits = last.trim_end_matches(['b', 'B', 'g', 'G']);
+        let is_size =
+            digits.len() < last.len() && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        bare.strip_suffix(last).filter(|_| is_size).map_or(bare, str::trim_end).len()
     };
     let before = &text[..brand(&text[..from])];
-    let has_unit = before.ends_with(UNITS);
-    let counted = before.trim_end_matches(UNITS).trim_end();
+    // The last letter of `six` is no sign.
+    let is_word =
+        before.ends_with(['x', 'X']) && before[..before.len() - 1].ends_with(|last: char| last.is_ascii_alphabetic());
+    let has_unit = before.ends_with(UNITS) && !is_word;
+    let counted = if is_word { before } else { before.trim_end_matches(UNITS).trim_end() };
     let digits = counted.len() - counted.trim_end_matches(|letter: char| letter.is_ascii_digit()).len();
     let number = &counted[counted.len() - digits..];
     let is_plain = !counted[..counted.len() - digits].ends_with(['.', '-', '_', '/', ':']);
@@ -322,7 +331,10 @@ fn count_beside(text: &str, from: usize, to: usize) -> Option<i64> {
     if digits > 0 && is_plain && (has_unit || is_spaced) {
         return number.parse().ok().filter(|count| (1..=MOST).contains(count));
     }
-    let lower = counted.to_lowercase();
+    // No such word is longer.
+    const LONGEST: usize = 12;
+    let from = counted.char_indices().rev().take(LONGEST).last().map_or(0, |(at, _)| at);
+    let lower = counted[from..].to_lowercase();
     let is_word = |word: &str| {
         let rest = lower.strip_suffix(word);
         let is_ascii = word.is_ascii();

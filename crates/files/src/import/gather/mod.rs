@@ -296,7 +296,7 @@ impl Parts {
                 Content::Commands(commands) if read.place == place => commands.iter().any(commands::trains),
                 _ => false,
             });
-            if starts {
+            if starts && markdown::printed_command(text).is_none() {
                 return;
             }
         }
@@ -350,7 +350,8 @@ impl Parts {
 fn shown(read: &[Read], files: &[File]) -> Vec<usize> {
     let holds = |place: usize, of: fn(&Read) -> bool| read.iter().any(|read| read.place == place && of(read));
     let is_settings = |read: &Read| {
-        matches!(read.content, Content::Tree(_)) && !matches!(read.kind, Kind::Unknown | Kind::Accelerate | Kind::Deepspeed)
+        matches!(read.content, Content::Tree(_))
+            && !matches!(read.kind, Kind::Unknown | Kind::Accelerate | Kind::Deepspeed)
     };
     let is_command = |read: &Read| matches!(&read.content, Content::Commands(commands) if !commands.is_empty());
     (0..files.len()).filter(|place| holds(*place, is_settings) && holds(*place, is_command)).collect()

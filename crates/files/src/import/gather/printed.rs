@@ -33,7 +33,14 @@ impl Gatherer<'_> {
             let said = |(number, at): (i64, usize), key: &str| {
                 let span = source.span(start + at, start + at + key.trim_end_matches([' ', '=']).len());
                 let node = Node { value: Value::Integer(number), span };
-                Statement { file: place, key: key.trim_end_matches([' ', '=']).to_owned(), span, node, rank: Rank::Artifact, tool: "" }
+                Statement {
+                    file: place,
+                    key: key.trim_end_matches([' ', '=']).to_owned(),
+                    span,
+                    node,
+                    rank: Rank::Artifact,
+                    tool: "",
+                }
             };
             for (mark, field) in LINES {
                 if let Some(found) = number(mark) {

@@ -88,7 +88,8 @@ impl Resolver {
         let Some((text, statement)) = self.text(Fact::Machines) else { return 1 };
         let count = machines_of(&text);
         // Told once, however often it is asked.
-        let is_told = self.findings.iter().any(|found| found.file == Some(statement.file) && found.span == statement.span);
+        let is_told =
+            self.findings.iter().any(|found| found.file == Some(statement.file) && found.span == statement.span);
         if count.is_none() && !is_told {
             self.bad(&statement, "a whole number");
         }
