@@ -672,12 +672,21 @@ fn gpus_of_sentences_are_counted_and_sized() {
         ("2*RTX3090 (24G per card)", "rtx-3090", 2),
         ("Platform: Kaggle 2xT4", "t4", 2),
         ("16 H100s", "h100-80gb", 16),
+        ("4 Nvidia-A100 GPUs each with 40gb", "a100-40gb", 4),
+        ("a cluster with 8x V100's 16GB's", "v100-16gb", 8),
+        ("8*A800 CPU memory is 250GB, train it for REINFORCE++", "a800-80gb", 8),
     ] {
         let post = format!("# {said}\n```yaml\n{yaml}```\n");
         let imported = read(&[("p.md", &post), ("zero3.json", "{\"zero_optimization\": {\"stage\": 3}}")]);
         assert_eq!(field("gpu").unwrap().value(&imported.plan), gpu, "{said}");
         assert_eq!(imported.plan.num_gpus, gpus, "{said}: {:?}", imported.findings);
     }
+    let bare = read(&[("p.md", &format!("# 5090+64g内存报错\n```yaml\n{yaml}```\n"))]);
+    assert_eq!(field("gpu").unwrap().value(&bare.plan), "rtx-5090");
+    // One that the catalogue does not have is asked for.
+    let other =
+        read(&[("p.md", &format!("- CUDA device(s): NVIDIA vGPU-32GB, NVIDIA vGPU-32GB\n```yaml\n{yaml}```\n"))]);
+    assert!(other.missing.contains(&"gpu"), "{:?}", other.missing);
     // Sizes that no sentence says, and two GPUs against each other, are asked for.
     for said in ["2x A100s", "8x H800 went well, on 8x H20 we get OOM"] {
         let imported = read(&[("p.md", &format!("# {said}\n```yaml\n{yaml}```\n"))]);

@@ -89,7 +89,7 @@ pub fn diagnose_beside(bytes: &[u8], beside: &[Reading], job: Option<&Job>) -> R
         }
     }
     findings.sort_by_key(|finding| (std::cmp::Reverse(finding.severity), !finding.is_cause()));
-    let text = if snapshot.is_none() && job.is_none() { log::decoded(bytes) } else { String::new().into() };
+    let text = if snapshot.is_none() && job.is_none() { log::decoded(bytes) } else { String::new() };
     let asked = (job.is_none() && !readings.is_empty()).then(|| Asked::of(&readings, &text));
     Ok(Diagnosis { readings, findings, asked })
 }

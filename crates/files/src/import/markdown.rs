@@ -45,13 +45,30 @@ pub(super) fn blocks(name: &str, text: &str) -> Option<Vec<Block>> {
     let unquoted = unquoted(text);
     let text = unquoted.as_str();
     let mut blocks = Vec::new();
+    // A single mark before the first line and behind the last: code, as whoever wrote it thought.
+    let single = single_marks(text);
+    if let Some(range) = single.clone() {
+        let is_several = text[range.clone()].trim().contains('\n');
+        let mut found = block(text, "", range.clone(), None).filter(|_| is_several);
+        if let Some(block) = &mut found {
+            // The mark stood before a key, whose column is the first.
+            block.text.replace_range(range.start - 1..range.start, "\r");
+        }
+        blocks.extend(found);
+    }
     let (mut at, mut before) = (0, "");
     let mut open: Option<(&str, &str, usize, Option<String>)> = None;
     for line in text.split_inclusive('\n') {
         let end = at + line.len();
         let fence = fence_of(line);
         match (&open, fence) {
-            (None, Some((mark, word))) => open = Some((mark, word, end, title_of(before))),
+            (None, Some((mark, word))) => {
+                // Some write the first line behind the fence.
+                let is_first = super::terminal::launches_something(word) || word.split_whitespace().all(is_variable);
+                let (word, from) =
+                    if is_first && !word.is_empty() { ("", end - line.len() + mark.len()) } else { (word, end) };
+                open = Some((mark, word, from, title_of(before)));
+            }
             (Some((mark, word, from, title)), Some((other, ""))) if other.starts_with(mark) => {
                 blocks.extend(block(text, word, *from..at, title.clone()));
                 open = None;
@@ -84,15 +101,23 @@ fn unquoted(text: &str) -> String {
     out
 }
 
+/// What stands between the only two marks of a text that has no fences.
+fn single_marks(text: &str) -> Option<std::ops::Range<usize>> {
+    if text.contains("```") {
+        return None;
+    }
+    let marks: Vec<usize> = text.match_indices('`').map(|(at, _)| at).take(3).collect();
+    match marks.as_slice() {
+        [from, to] => Some(from + 1..*to),
+        _ => None,
+    }
+}
+
 /// What stands in `text` as it would in a file of its own, with everything else blanked: commands with their continued lines, and
 /// lines of keys and values that follow each other.
 pub(super) fn unfenced(text: &str) -> Vec<String> {
     let text = unquoted(text);
-    // A single mark before the first line and behind the last: code, as whoever wrote it thought.
-    let text = match text.find('`').filter(|_| !text.contains("```") && text.matches('`').count() == 2) {
-        Some(_) => text.replace('`', "\r"),
-        None => text,
-    };
+    let text = if single_marks(&text).is_some() { text.replace('`', "\r") } else { text };
     if let Some(printed) = printed_command(&text) {
         return vec![printed];
     }
@@ -213,7 +238,8 @@ fn is_key(line: &str, follows: bool) -> bool {
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
             && (rest.is_empty() || rest.starts_with(' '))
     });
-    is_pair || follows && (trimmed.is_empty() || trimmed.starts_with(['#', '-']))
+    let is_item = trimmed == "-" || trimmed.starts_with("- ");
+    is_pair || follows && (trimmed.is_empty() || is_item || trimmed.starts_with('#'))
 }
 
 /// The fence that a line is, and the word behind it.

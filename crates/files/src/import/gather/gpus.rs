@@ -49,6 +49,9 @@ impl Gatherer<'_> {
         let name = match (possible.as_slice(), likeliest) {
             // A report that weighs several against each other does not say which it is of.
             ([], _) if found.iter().any(|(_, mention)| mention.count.is_some()) => "several".to_owned(),
+            ([], _) if first.ids.is_empty() => {
+                self.files[place].text.get(first.span.start..first.span.end).unwrap_or_default().to_owned()
+            }
             ([], _) => return,
             ([only], _) => (*only).to_owned(),
             (several, Some(likeliest)) if several.contains(likeliest) => (*likeliest).to_owned(),
@@ -134,8 +137,21 @@ fn mentions(text: &str, kind: Kind, is_note: bool) -> Vec<Mention> {
             add(kind, true);
         } else if let Some(value) = labelled(line) {
             add(value, true);
+            // One that the catalogue does not have is none of those that it has.
+            let is_unknown = value.contains("NVIDIA") && names(value).is_empty();
+            if is_unknown {
+                let span = source.span(at(value.trim()), at(value.trim()) + value.trim().len());
+                found.push(Mention { ids: Vec::new(), is_clear: false, span, is_stated: true, count: None });
+            }
         } else if let Some(sentence) = sentence(line, is_note && !(fenced && is_code) || kind == Kind::Unknown) {
             add(sentence, false);
+        } else if is_note && !fenced {
+            // Of a sentence that weighs, a clause that counts GPUs still says which there are.
+            let clauses =
+                line.split([',', '，', '。', ';', '；', '!', '?']).filter_map(|clause| sentence(clause, true));
+            let counts =
+                |clause: &&str| names(clause).iter().any(|(.., from, to)| count_beside(clause, *from, *to).is_some());
+            clauses.filter(counts).for_each(|clause| add(clause, false));
         }
     }
     found
@@ -176,8 +192,11 @@ fn labelled(line: &str) -> Option<&str> {
     let (label, value) = line.split_once([':', '=', '：'])?;
     let label = label.trim().trim_matches(['`', '"', '*']).to_ascii_lowercase();
     let words: Vec<&str> = label.split([' ', '_', '.', '/', '-']).filter(|word| !word.is_empty()).collect();
-    const NAMES: [&str; 8] = ["gpu", "gpus", "accelerator", "accelerators", "hardware", "显卡", "gpu型号", "显卡型号"];
-    const BESIDE: [&str; 14] = [
+    const NAMES: [&str; 9] =
+        ["gpu", "gpus", "accelerator", "accelerators", "hardware", "cuda", "显卡", "gpu型号", "显卡型号"];
+    const BESIDE: [&str; 16] = [
+        "device(s)",
+        "devices",
         "type",
         "types",
         "name",
@@ -232,7 +251,8 @@ fn names(text: &str) -> Vec<(Vec<&'static str>, bool, usize, usize)> {
             let (from, to) = (window[0].0, window[length - 1].1);
             let joined = window.iter().map(|(from, to)| &text[*from..*to]).collect::<Vec<_>>().join(" ");
             let counted = at > 0 && is_times(&text[words[at - 1].0..words[at - 1].1])
-                || text[..from].trim_end().ends_with(['x', 'X', '*', '×', '张', '块', '卡', '片']);
+                || text[..from].trim_end().ends_with(['x', 'X', '*', '×', '张', '块', '卡', '片'])
+                || is_bare(&joined, &text[to..]);
             if !is_one || !is_name(&joined, counted) {
                 return None;
             }
@@ -252,6 +272,13 @@ fn names(text: &str) -> Vec<(Vec<&'static str>, bool, usize, usize)> {
         }
     }
     found
+}
+
+/// Whether a number is a GPU's as people write it without anything: `5090+64g`, `4090上`, not `4090 steps`.
+fn is_bare(name: &str, behind: &str) -> bool {
+    const NUMBERS: [&str; 3] = ["3090", "4090", "5090"];
+    let ends = |next: char| !next.is_ascii() || "+,)/".contains(next);
+    NUMBERS.contains(&name) && behind.chars().next().is_none_or(ends)
 }
 
 /// What a name can be: of several that differ in memory the one of the size beside it, `A100(40G)`, `80G A800s`.
@@ -276,7 +303,13 @@ fn sized(name: &str, text: &str, from: usize, to: usize) -> Found {
 
 /// GB that a text begins with, in brackets or not: ` 80GB`, `(40G)`, `（141G）`.
 fn size_behind(text: &str) -> Option<u32> {
-    let text = text.trim_start_matches([' ', '(', '（', '-', ',', '，', '*', '×']);
+    const BETWEEN: [&str; 12] =
+        ["'s", "GPUs", "GPU", "gpus", "gpu", "cards", "card", "each", "with", "显卡", "显存", "of"];
+    const SIGNS: [char; 8] = [' ', '(', '（', '-', ',', '，', '*', '×'];
+    let mut text = text.trim_start_matches(SIGNS);
+    while let Some(rest) = BETWEEN.iter().find_map(|word| text.strip_prefix(word)) {
+        text = rest.trim_start_matches(SIGNS);
+    }
     let digits = text.len() - text.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
     let (number, unit) = text.split_at(digits);
     unit.starts_with(['g', 'G']).then(|| number.parse().ok()).flatten()
@@ -356,7 +389,7 @@ fn count_beside(text: &str, from: usize, to: usize) -> Option<i64> {
 
 /// Words by where they stand, without a number of GPUs before them: of `4x8H200` and `8*A100` the name.
 fn words(text: &str) -> Vec<(usize, usize)> {
-    let is_between = |letter: char| letter.is_whitespace() || !letter.is_ascii() || ",;()[]{}|:*\"'`".contains(letter);
+    let is_between = |letter: char| letter.is_whitespace() || !letter.is_ascii() || ",;()[]{}|:*+\"'`".contains(letter);
     let mut found = Vec::new();
     let mut at = 0;
     for part in text.split(is_between) {

@@ -51,6 +51,15 @@ fn stated(line: &str, kind: Kind) -> Vec<(String, String)> {
         // conda's `- trl=0.17.0`.
         found.extend(requirement(item, &["="]));
     }
+    if found.is_empty() && !line.contains("--") {
+        // `transformers=4.57.1, torch=2.8.0` of a report.
+        let is_version = |word: &&str| {
+            word.split_once('=').is_some_and(|(_, version)| {
+                version.starts_with(|first: char| first.is_ascii_digit()) && version.contains('.')
+            })
+        };
+        found.extend(line.split(BETWEEN).filter(is_version).filter_map(|word| requirement(word, &["="])));
+    }
     if found.is_empty()
         && kind == Kind::Requirements
         && let Some((name, version)) = line.split_once('=')
