@@ -628,6 +628,9 @@ fn reports_fence_and_quote_as_they_like() {
     let quoted: String = keys.lines().map(|line| format!("> {line}\n")).collect();
     says(&[("p.md", &format!("我有六张4090\n{quoted}"))], fields(), &[]);
     says(&[("p.md", &format!("我有六张4090\n> {keys}"))], fields(), &[]);
+    let bold = format!("六张4090\n{keys}packing:False\n\n**lora_alpha: 12\nlora_rank: 24**\n\n")
+        .replace("type: full", "type: lora");
+    says(&[("p.md", &bold)], json!({"lora.r": 24, "lora.lora_alpha": 12}), &[]);
     let titled =
         format!("6x4090\n```\nllamafactory-cli train examples/mine.yaml\n```\n**mine.yaml文件：**\n```\n{keys}```\n");
     assert!(!kinds(&says(&[("p.txt", &titled)], fields(), &[])).contains(&"missing_file"));
@@ -673,6 +676,7 @@ fn gpus_of_sentences_are_counted_and_sized() {
         ("Platform: Kaggle 2xT4", "t4", 2),
         ("16 H100s", "h100-80gb", 16),
         ("4 Nvidia-A100 GPUs each with 40gb", "a100-40gb", 4),
+        ("It requires A100 or H100. I have two RTX-3090s. It fails", "rtx-3090", 2),
         ("a cluster with 8x V100's 16GB's", "v100-16gb", 8),
         ("8*A800 CPU memory is 250GB, train it for REINFORCE++", "a800-80gb", 8),
     ] {
@@ -751,4 +755,26 @@ fn a_script_that_nobody_knows_and_a_base_of_another_format_are_said() {
         imported.not_expressible
     );
     assert_eq!(imported.plan.method, headroom_core::plan::Method::Lora);
+}
+
+#[test]
+fn a_bound_on_a_release_states_the_newest_below_it() {
+    let run = |pin: &str| {
+        format!(
+            "pip install \"{pin}\" peft==0.11.1\ntrl sft --model_name_or_path Qwen/Qwen2.5-0.5B --dataset_name d --output_dir o\n"
+        )
+    };
+    for (pin, version) in [("trl<0.9", "0.8"), ("trl>=0.15,<0.19.1", "0.19.0"), ("trl<=0.17.0", "0.17.0")] {
+        says(&[("r.sh", &run(pin))], json!({"trainer.version": version}), &[]);
+    }
+    let free = read(&[("r.sh", &run("trl>=0.15"))]);
+    assert!(kinds(&free).contains(&"release_assumed"));
+}
+
+#[test]
+fn a_reference_that_is_loaded_and_set_to_evaluate_is_a_copy() {
+    let script = "from trl import DPOTrainer, DPOConfig\nmodel = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B')\n\
+        ref_model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B').eval()\n\
+        DPOTrainer(model, ref_model, args=DPOConfig(output_dir='o'))\n";
+    says(&[("d.py", script)], json!({"task": "dpo", "reference.kind": "copy"}), &[]);
 }

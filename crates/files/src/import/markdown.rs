@@ -118,6 +118,8 @@ fn single_marks(text: &str) -> Option<std::ops::Range<usize>> {
 pub(super) fn unfenced(text: &str) -> Vec<String> {
     let text = unquoted(text);
     let text = if single_marks(&text).is_some() { text.replace('`', "\r") } else { text };
+    // What is to be seen stands in bold, marks before the first key and behind the last value.
+    let text = text.replace("\n**", "\n \r").replace("**\n", "  \n");
     if let Some(printed) = printed_command(&text) {
         return vec![printed];
     }
@@ -147,8 +149,15 @@ pub(super) fn unfenced(text: &str) -> Vec<String> {
     let mut keys = vec![false; lines.len()];
     for place in 0..=lines.len() {
         let goes_on = lines.get(place).is_some_and(|line| !commands[place] && is_key(line, keys.contains(&true)));
+        // A pair that lacks its blank is none, and those around it are of one text all the same.
+        let is_slip = lines.get(place).is_some_and(|line| {
+            let pair = line.trim().split_once(':');
+            pair.is_some_and(|(name, value)| is_key(&[name, ": 1"].concat(), false) && !value.contains([' ', ':']))
+        });
         if goes_on {
             keys[place] = true;
+        } else if is_slip && keys.contains(&true) {
+            continue;
         } else if keys.contains(&true) {
             found.push(masked(&keys));
             keys.fill(false);

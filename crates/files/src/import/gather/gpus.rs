@@ -147,8 +147,8 @@ fn mentions(text: &str, kind: Kind, is_note: bool) -> Vec<Mention> {
             add(sentence, false);
         } else if is_note && !fenced {
             // Of a sentence that weighs, a clause that counts GPUs still says which there are.
-            let clauses =
-                line.split([',', '，', '。', ';', '；', '!', '?']).filter_map(|clause| sentence(clause, true));
+            let clauses = line.split([',', '，', '。', ';', '；', '!', '?']).flat_map(|clause| clause.split(". "));
+            let clauses = clauses.filter_map(|clause| sentence(clause, true));
             let counts =
                 |clause: &&str| names(clause).iter().any(|(.., from, to)| count_beside(clause, *from, *to).is_some());
             clauses.filter(counts).for_each(|clause| add(clause, false));

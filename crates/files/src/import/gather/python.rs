@@ -457,7 +457,9 @@ impl Gatherer<'_> {
         let model = arguments
             .first()
             .or_else(|| keywords.iter().find(|entry| named.contains(&entry.key.as_str())).map(|entry| &entry.node));
-        let variable = script.variables.iter().find(|variable| variable.node.span == span);
+        // `ref = Model.from_pretrained(...).eval()` too is what `ref` stands for.
+        let within = |outer: Span| outer.start == span.start && span.end <= outer.end;
+        let variable = script.variables.iter().find(|variable| within(variable.node.span));
         let variable = variable.map_or_else(String::new, |variable| variable.key.to_ascii_lowercase());
         let load = Load { file, span, model: model.cloned(), variable: variable.clone() };
         let is_first = self.found.loads.is_empty();
