@@ -294,6 +294,24 @@ fn what_stands_above_a_failure_is_filled_in() {
         let text = format!("[rank7]: torch.{}{line}\n", failure("79.10"));
         assert_eq!(edit(&text, "trainer.name").as_deref(), Some(trainer), "{line}");
     }
+    let swift = ["[INFO:swift] rank: 0, local_rank: 0, world_size: 4, local_world_size: 4\n[INFO:swift] Loading the model using model_dir: \
+        /m/Qwen2.5-7B-Instruct\n", &failure("47.43")].concat();
+    assert_eq!(edit(&swift, "num_gpus").as_deref(), Some("4"));
+    assert_eq!(edit(&swift, "model").as_deref(), Some("Qwen/Qwen2.5-7B-Instruct"));
+    let ran = ["我在终端运行====》llamafactory-cli train examples/x.yaml\n\n", &failure("23.64")].concat();
+    assert_eq!(edit(&ran, "trainer.name").as_deref(), Some("llamafactory"));
+    let bannered = ["==((====))==  Unsloth 2025.2.12: Fast Qwen2 patching.\n   \\\\   /|    GPU: NVIDIA GeForce RTX 4090. Max memory: 23.6 GB.\n",
+        &failure("23.64")].concat();
+    assert_eq!(
+        (edit(&bannered, "trainer.name").as_deref(), edit(&bannered, "gpu").as_deref()),
+        (Some("unsloth"), Some("rtx-4090"))
+    );
+    let sentence = ["It fails on 8x V100 16GB\n", &failure("15.77")].concat();
+    assert!(
+        edit(&sentence, "gpu").is_some_and(|gpu| gpu.starts_with("v100-16gb")),
+        "{:?}",
+        asked(&sentence).gpus.len()
+    );
     // A name that the driver shortens, and a size as Windows shows it.
     let table = "|   0  Tesla V100-SXM2...  On   | 00000000:00:08.0 Off |                    0 |\n\
         | N/A   54C    P0   246W / 300W |  15514MiB / 16130MiB |    100%      Default |\n";

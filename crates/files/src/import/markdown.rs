@@ -209,17 +209,35 @@ fn within_sentence(line: &str) -> Option<String> {
     const LEAST_OPTIONS: usize = 4;
     const LAUNCHERS: [&str; 9] =
         ["accelerate", "torchrun", "deepspeed", "llamafactory-cli", "swift", "axolotl", "python", "python3", "trl"];
+    // What these two words do, options or not, is plain.
+    const PLAIN: [(&str, &str); 6] = [
+        ("llamafactory-cli", "train"),
+        ("accelerate", "launch"),
+        ("axolotl", "train"),
+        ("swift", "sft"),
+        ("swift", "rlhf"),
+        ("tune", "run"),
+    ];
     let at = |word: &str| word.as_ptr() as usize - line.as_ptr() as usize;
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let launcher = words.iter().position(|word| LAUNCHERS.contains(&crate::syntax::base(word)))?;
+    let words: Vec<&str> = line
+        .split(|letter: char| letter.is_whitespace() || !letter.is_ascii())
+        .filter(|word| !word.is_empty())
+        .collect();
+    let is_plain = |two: &[&str]| PLAIN.iter().any(|(program, what)| two == [*program, *what]);
+    let launcher = words
+        .windows(2)
+        .position(is_plain)
+        .or_else(|| words.iter().position(|word| LAUNCHERS.contains(&crate::syntax::base(word))))?;
     let is_option = |word: &&&str| word.starts_with("--");
-    if launcher == 0 || words[launcher..].iter().filter(is_option).count() < LEAST_OPTIONS {
+    let says_so = words.get(launcher..launcher + 2).is_some_and(is_plain);
+    let is_command = says_so || words[launcher..].iter().filter(is_option).count() >= LEAST_OPTIONS;
+    if at(words[launcher]) == 0 || !is_command {
         return None;
     }
     let before = words[..launcher].iter().rev().take_while(|word| is_assignment(word)).count();
     let start = at(words[launcher - before]);
-    let behind = words[launcher..].iter().find(|word| word.starts_with(|first: char| !first.is_ascii()));
-    let end = behind.map_or(line.trim_end().len(), |word| at(word));
+    let behind = line[start..].find(|letter: char| !letter.is_ascii());
+    let end = behind.map_or(line.trim_end().len(), |behind| start + behind);
     let spaces = |text: &str| " ".repeat(text.len());
     let tail: String = line[end..].bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect();
     Some([spaces(&line[..start]), line[start..end].to_owned(), tail].concat())

@@ -38,11 +38,14 @@ pub(super) fn of(text: &str) -> Stated {
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    let imported = import(&[File { name: "text".to_owned(), text: text[..end].to_owned() }]);
-    if !imported.has_plan() {
-        return Stated::default();
-    }
+    let read = |name: &str| import(&[File { name: name.to_owned(), text: text[..end].to_owned() }]);
+    let imported = read("text");
     let value = |field: &str| imported.understood.iter().rev().find(|told| told.field == field).map(|told| &told.value);
+    // Sentences count of a note alone.
+    let gpu = value("gpu").cloned().or_else(|| {
+        let note = read("text.md");
+        note.understood.iter().find(|told| told.field == "gpu").map(|told| told.value.clone())
+    });
     let text_of = |value: &Value| match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
@@ -54,5 +57,5 @@ pub(super) fn of(text: &str) -> Stated {
     // Keys alone may be any script's.
     let named = TrainerName::NAMES.iter().find(|name| **name == imported.trainer.0);
     let is_any = |name: &&&str| ["custom", "transformers"].contains(*name);
-    Stated { trainer: named.filter(|name| !is_any(name)).copied(), gpu: value("gpu").and_then(text_of), fields }
+    Stated { trainer: named.filter(|name| !is_any(name)).copied(), gpu: gpu.as_ref().and_then(text_of), fields }
 }

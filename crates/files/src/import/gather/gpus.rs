@@ -188,7 +188,7 @@ fn asked_for(line: &str) -> Option<&str> {
 
 /// The value of a line that lists the GPU: `- GPU type: NVIDIA L40`, `accelerators: A100-80GB:8`, `gpu="H100"`.
 fn labelled(line: &str) -> Option<&str> {
-    let line = line.trim().trim_start_matches(['-', '*', '#', '`', '|', ' ', '"', '{']);
+    let line = line.trim().trim_start_matches(['-', '*', '#', '`', '|', ' ', '"', '{', '\\', '/']);
     let (label, value) = line.split_once([':', '=', '：'])?;
     let label = label.trim().trim_matches(['`', '"', '*']).to_ascii_lowercase();
     let words: Vec<&str> = label.split([' ', '_', '.', '/', '-']).filter(|word| !word.is_empty()).collect();

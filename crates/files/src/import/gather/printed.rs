@@ -15,6 +15,9 @@ const LINES: [(&str, &str); 2] = [
 ];
 /// How Unsloth's banner says how many GPUs it uses (unsloth models/_utils.py).
 const GPUS: [&str; 3] = ["num gpus = ", "num gpus used = ", "data parallel gpus = "];
+/// How ms-swift's log says over how many processes it runs, and what it loads (swift/utils/torch_utils.py, swift/llm/model/utils.py).
+const PROCESSES: &str = ", world_size: ";
+const LOADED: &str = "loading the model using model_dir: ";
 /// How its banner begins.
 const UNSLOTH: &str = "==((====))==";
 
@@ -31,11 +34,11 @@ impl Gatherer<'_> {
                 Some((digits.parse().ok().filter(|number| *number > 0)?, at))
             };
             let said = |(number, at): (i64, usize), key: &str| {
-                let span = source.span(start + at, start + at + key.trim_end_matches([' ', '=']).len());
+                let span = source.span(start + at, start + at + key.trim_end_matches([' ', '=', ':']).len());
                 let node = Node { value: Value::Integer(number), span };
                 Statement {
                     file: place,
-                    key: key.trim_end_matches([' ', '=']).to_owned(),
+                    key: key.trim_end_matches([' ', '=', ':']).to_owned(),
                     span,
                     node,
                     rank: Rank::Artifact,
@@ -51,6 +54,18 @@ impl Gatherer<'_> {
                 if let Some(found) = number(mark) {
                     self.found.draft.say(Fact::Processes, said(found, mark));
                 }
+            }
+            if let Some((number, at)) = number(PROCESSES) {
+                let mark = PROCESSES.trim_start_matches([',', ' ']);
+                self.found.draft.say(Fact::Processes, said((number, at + PROCESSES.len() - mark.len()), mark));
+            }
+            if let Some(at) = lower.find(LOADED) {
+                let path = line[at + LOADED.len()..].trim();
+                let span = source.span(start + at + LOADED.len(), start + at + LOADED.len() + path.len());
+                let node = Node { value: Value::Text(path.to_owned()), span };
+                let key = "model_dir".to_owned();
+                let loaded = Statement { file: place, key, span, node, rank: Rank::Artifact, tool: "" };
+                self.found.draft.say(Fact::Model, loaded);
             }
             if line.contains(UNSLOTH) && line.contains("Unsloth") {
                 self.trainer(TrainerName::Unsloth, Evidence::Patch);
