@@ -41,7 +41,7 @@ impl Asked {
     pub(super) fn of(readings: &[Reading], text: &str) -> Self {
         let mut gpus = gpus(readings);
         let source = readings.iter().find_map(|reading| source::of(&reading.stack)).or_else(|| source::of_text(text));
-        let stated = if text.is_empty() { Stated::default() } else { stated::of(text) };
+        let stated = if text.is_empty() { Stated::default() } else { stated::of(text, gpus.len() != 1) };
         if let Some(named) = gpus.iter().find(|gpu| Some(gpu.id.as_ref()) == stated.gpu.as_deref()) {
             gpus = vec![*named];
         }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::import::{File, import};
 
 /// Longest text that is read for it, bytes: what starts a run stands at its beginning, and a log may go on for days.
-const MOST_BYTES: usize = 256 << 10;
+const MOST_BYTES: usize = 64 << 10;
 
 /// Fields that are taken over, as plans name them.
 const FIELDS: [&str; 8] = [
@@ -32,8 +32,8 @@ pub(super) struct Stated {
     pub(super) gpu: Option<String>,
 }
 
-/// What `text` states.
-pub(super) fn of(text: &str) -> Stated {
+/// What `text` states; of its sentences only where the GPU is open.
+pub(super) fn of(text: &str, is_gpu_open: bool) -> Stated {
     let mut end = text.len().min(MOST_BYTES);
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -43,6 +43,9 @@ pub(super) fn of(text: &str) -> Stated {
     let value = |field: &str| imported.understood.iter().rev().find(|told| told.field == field).map(|told| &told.value);
     // Sentences count of a note alone.
     let gpu = value("gpu").cloned().or_else(|| {
+        if !is_gpu_open {
+            return None;
+        }
         let note = read("text.md");
         note.understood.iter().find(|told| told.field == "gpu").map(|told| told.value.clone())
     });
