@@ -259,3 +259,66 @@ fn hostile_texts_are_read_or_passed_over() {
     let digits = "9".repeat(100_000);
     let _ = readings(format!("CUDA out of memory. Tried to allocate {digits} GiB. GPU {digits} has").as_bytes());
 }
+
+#[test]
+fn what_stands_above_a_failure_is_filled_in() {
+    let failure = |total: &str| {
+        format!(
+            "OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 GiB. GPU 0 has a total capacity of {total} GiB of which 0.50 GiB is \
+            free. Of the allocated memory 9.00 GiB is allocated by PyTorch, and 0.10 GiB is reserved by PyTorch but unallocated.\n"
+        )
+    };
+    let asked = |text: &str| diagnose(text.as_bytes(), None).unwrap().asked.unwrap();
+    let edit =
+        |text: &str, key: &str| asked(text).edits().into_iter().find(|(name, _)| *name == key).map(|(_, value)| value);
+    // A banner, and what the Trainer prints.
+    let banner = "==((====))==  Unsloth - 2x faster free finetuning | Num GPUs = 1\nO^O/ \\_/ \\    Batch size per device = 3 | Gradient \
+        Accumulation steps = 5\n";
+    let text = [banner, &failure("14.74")].concat();
+    assert_eq!(edit(&text, "trainer.name").as_deref(), Some("unsloth"));
+    assert_eq!(edit(&text, "per_device_train_batch_size").as_deref(), Some("3"));
+    assert_eq!(edit(&text, "gradient_accumulation_steps").as_deref(), Some("5"));
+    assert!(
+        !asked(&text).missing.contains(&"per_device_train_batch_size") && !asked(&text).missing.contains(&"trainer")
+    );
+    let printed = ["  Instantaneous batch size per device = 7\n", &failure("14.74")].concat();
+    assert_eq!(edit(&printed, "per_device_train_batch_size").as_deref(), Some("7"));
+    // The command that a launcher prints.
+    let command = "['/e/bin/python', '-u', 'train.py', '--model_name_or_path', 'Qwen/Qwen2.5-7B', '--per_device_train_batch_size', '2'] exits with \
+        return code = 1\n";
+    let text = [&failure("31.73"), command].concat();
+    assert_eq!(edit(&text, "model").as_deref(), Some("Qwen/Qwen2.5-7B"));
+    assert_eq!(asked(&text).missing, ["gpu", "trainer", "method", "max_length"]);
+    // The trainer, by the stack of another rank or by what failed.
+    for (line, trainer) in [
+        ("[rank2]:   File \"/mnt/u/ms-swift/swift/cli/rlhf.py\", line 5, in <module>", "ms-swift"),
+        ("/w/LLaMA-Factory/src/llamafactory/launcher.py FAILED", "llamafactory"),
+    ] {
+        let text = format!("[rank7]: torch.{}{line}\n", failure("79.10"));
+        assert_eq!(edit(&text, "trainer.name").as_deref(), Some(trainer), "{line}");
+    }
+    let swift = ["[INFO:swift] rank: 0, local_rank: 0, world_size: 4, local_world_size: 4\n[INFO:swift] Loading the model using model_dir: \
+        /m/Qwen2.5-7B-Instruct\n", &failure("47.43")].concat();
+    assert_eq!(edit(&swift, "num_gpus").as_deref(), Some("4"));
+    assert_eq!(edit(&swift, "model").as_deref(), Some("Qwen/Qwen2.5-7B-Instruct"));
+    let ran = ["我在终端运行====》llamafactory-cli train examples/x.yaml\n\n", &failure("23.64")].concat();
+    assert_eq!(edit(&ran, "trainer.name").as_deref(), Some("llamafactory"));
+    let bannered = ["==((====))==  Unsloth 2025.2.12: Fast Qwen2 patching.\n   \\\\   /|    GPU: NVIDIA GeForce RTX 4090. Max memory: 23.6 GB.\n",
+        &failure("23.64")].concat();
+    assert_eq!(
+        (edit(&bannered, "trainer.name").as_deref(), edit(&bannered, "gpu").as_deref()),
+        (Some("unsloth"), Some("rtx-4090"))
+    );
+    let sentence = ["It fails on 8x V100 16GB\n", &failure("15.77")].concat();
+    assert!(
+        edit(&sentence, "gpu").is_some_and(|gpu| gpu.starts_with("v100-16gb")),
+        "{:?}",
+        asked(&sentence).gpus.len()
+    );
+    // A name that the driver shortens, and a size as Windows shows it.
+    let table = "|   0  Tesla V100-SXM2...  On   | 00000000:00:08.0 Off |                    0 |\n\
+        | N/A   54C    P0   246W / 300W |  15514MiB / 16130MiB |    100%      Default |\n";
+    assert_eq!(edit(table, "gpu").as_deref(), Some("v100-16gb"));
+    let ids: Vec<String> = asked(&failure("23.99")).gpus.iter().map(|gpu| gpu.id.to_string()).collect();
+    assert!(ids.contains(&"rtx-3090".to_owned()) && ids.contains(&"rtx-4090".to_owned()), "{ids:?}");
+}

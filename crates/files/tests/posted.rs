@@ -551,3 +551,230 @@ fn printed_arguments_are_those_of_the_run() {
     let imported = says(&[("log.txt", printed)], fields, &["model"]);
     assert_eq!(unknown(&imported), [] as [&str; 0]);
 }
+
+/// A script as people write them for TRL's parser: branches and values hang on what it parses.
+const PARSED: &str = "from trl import DPOConfig, DPOTrainer, ModelConfig, TrlParser, get_peft_config\n\
+    def main(model_args, training_args):\n    kwargs = dict(attn_implementation=model_args.attn_implementation,\n        \
+    torch_dtype=model_args.torch_dtype if model_args.torch_dtype in ['auto', None] else getattr(torch, model_args.torch_dtype))\n    \
+    if model_args.load_in_4bit:\n        kwargs['quantization_config'] = BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type='nf4')\n    \
+    if model_args.use_peft:\n        peft_config = get_peft_config(model_args)\n    else:\n        peft_config = None\n    \
+    model = AutoModelForCausalLM.from_pretrained(model_args.model_name_or_path, **kwargs)\n    \
+    if peft_config is None:\n        model_ref = AutoModelForCausalLM.from_pretrained(model_args.model_name_or_path, **kwargs)\n    \
+    else:\n        model_ref = None\n    \
+    trainer = DPOTrainer(model, ref_model=model_ref, args=training_args, peft_config=peft_config)\n\
+    if __name__ == '__main__':\n    main(*TrlParser((ModelConfig, DPOConfig)).parse_args_and_config())\n";
+
+#[test]
+fn a_script_s_branches_are_those_of_the_file_that_it_parses() {
+    let yaml = "model_name_or_path: Qwen/Qwen2.5-1.5B-Instruct\ntorch_dtype: bfloat16\nattn_implementation: flash_attention_2\n\
+        max_length: 768\nper_device_train_batch_size: 3\nbf16: true\n";
+    let full = json!({"model": "Qwen/Qwen2.5-1.5B-Instruct", "task": "dpo", "method": "full", "torch_dtype": "bfloat16",
+        "attn_implementation": "flash_attention_2", "reference.kind": "copy"});
+    says(&[("dpo.py", PARSED), ("dpo.yaml", yaml)], full, &[]);
+    let adapts = [yaml, "use_peft: true\nload_in_4bit: true\nlora_r: 12\n"].concat();
+    let fields = json!({"method": "qlora", "lora.r": 12, "quantization.quant_type": "nf4", "reference.kind": "auto"});
+    says(&[("dpo.py", PARSED), ("dpo.yaml", &adapts)], fields, &[]);
+    // The same in one report.
+    let report = format!("my file:\n```yaml\n{yaml}```\nand the script\n```python\n{PARSED}```\n");
+    says(&[("post.md", &report)], json!({"method": "full", "model": "Qwen/Qwen2.5-1.5B-Instruct"}), &[]);
+    let grpo = "from trl import GRPOConfig, GRPOTrainer, ModelConfig, TrlParser, get_peft_config\nparser = TrlParser((ModelConfig, GRPOConfig))\n\
+        model_args, training_args = parser.parse_args_and_config()\ntrainer = GRPOTrainer(model=model_args.model_name_or_path, args=training_args, \
+        reward_funcs=[f], peft_config=get_peft_config(model_args))\n";
+    let yaml = "model_name_or_path: Qwen/Qwen2.5-0.5B\nnum_generations: 6\nper_device_train_batch_size: 6\n";
+    let fields = json!({"task": "grpo", "method": "full", "model": "Qwen/Qwen2.5-0.5B"});
+    says(&[("grpo.py", grpo), ("grpo.yaml", yaml)], fields, &[]);
+    says(&[("grpo.py", grpo), ("grpo.yaml", &[yaml, "use_peft: true\n"].concat())], json!({"method": "lora"}), &[]);
+}
+
+#[test]
+fn what_a_script_does_not_use_trains_nothing() {
+    let script = "from transformers import Trainer, TrainingArguments, AutoModelForCausalLM\nfrom peft import LoraConfig\n\
+        peft_settings = LoraConfig(r=9)\nmodel = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B')\n\
+        # model = get_peft_model(model, peft_settings)\ntrainer = Trainer(model=model, args=TrainingArguments(output_dir='o'))\n";
+    says(&[("t.py", script)], json!({"method": "full"}), &[]);
+    says(&[("t.py", &script.replace("# model", "model"))], json!({"method": "lora", "lora.r": 9}), &[]);
+    // Adapters that are loaded to try them are quantised as nobody trained them.
+    let tried = [
+        &script.replace("# model", "model"),
+        "from peft import AutoPeftModelForCausalLM\nmodel = AutoPeftModelForCausalLM.from_pretrained('o', \
+        quantization_config={'load_in_4bit': True})\n",
+    ]
+    .concat();
+    says(&[("t.py", &tried)], json!({"method": "lora"}), &[]);
+}
+
+#[test]
+fn of_two_trainings_of_a_script_the_last_is_read() {
+    let script = "from trl import SFTConfig, SFTTrainer, GRPOConfig, GRPOTrainer\n\
+        SFTTrainer(model='Qwen/Qwen2.5-0.5B', args=SFTConfig(packing=True, max_length=333, per_device_train_batch_size=2)).train()\n\
+        GRPOTrainer(model='Qwen/Qwen2.5-0.5B', reward_funcs=[f], args=GRPOConfig(num_generations=4, per_device_train_batch_size=4, \
+        max_completion_length=96)).train()\n";
+    let fields = json!({"task": "grpo", "packing": false, "per_device_train_batch_size": 4, "rollout.max_completion_length": 96});
+    assert!(kinds(&says(&[("t.py", script)], fields, &[])).contains(&"trains_again"));
+}
+
+#[test]
+fn reports_fence_and_quote_as_they_like() {
+    let keys = "model_name_or_path: /m/Qwen2.5-7B-Instruct\nstage: sft\nfinetuning_type: full\ntemplate: qwen\ncutoff_len: 640\n\
+        deepspeed: examples/deepspeed/ds_z3_config.json\nper_device_train_batch_size: 3\n";
+    let fields =
+        || json!({"trainer.name": "llamafactory", "max_length": 640, "per_device_train_batch_size": 3, "num_gpus": 6});
+    let cell = format!(
+        "On 6x4090:\n```\n%%writefile /content/a.yaml\n\n{keys}```\n```\n!llamafactory-cli train /content/a.yaml\n```\n"
+    );
+    assert!(!kinds(&says(&[("p.md", &cell)], fields(), &[])).contains(&"missing_file"));
+    let single = format!("6 * RTX 4090 are too small\n\n`{keys}`\n");
+    says(&[("p.md", &single)], fields(), &[]);
+    let quoted: String = keys.lines().map(|line| format!("> {line}\n")).collect();
+    says(&[("p.md", &format!("我有六张4090\n{quoted}"))], fields(), &[]);
+    says(&[("p.md", &format!("我有六张4090\n> {keys}"))], fields(), &[]);
+    let bold = format!("六张4090\n{keys}packing:False\n\n**lora_alpha: 12\nlora_rank: 24**\n\n")
+        .replace("type: full", "type: lora");
+    says(&[("p.md", &bold)], json!({"lora.r": 24, "lora.lora_alpha": 12}), &[]);
+    let titled =
+        format!("6x4090\n```\nllamafactory-cli train examples/mine.yaml\n```\n**mine.yaml文件：**\n```\n{keys}```\n");
+    assert!(!kinds(&says(&[("p.txt", &titled)], fields(), &[])).contains(&"missing_file"));
+}
+
+#[test]
+fn a_log_shows_the_command_and_the_settings_that_were_read() {
+    let log = "tune run --nproc_per_node 3 lora_finetune_distributed --config mine.yaml\nRunning with torchrun...\n\
+        INFO:torchtune.utils._logging:Running LoRAFinetuneRecipeDistributed with resolved config:\n\nbatch_size: 5\ndtype: bf16\n\
+        model:\n  _component_: torchtune.models.qwen2_5.lora_qwen2_5_7b_instruct\n  lora_attn_modules:\n  - q_proj\n  lora_rank: 24\n\
+        tokenizer:\n  _component_: torchtune.models.qwen2_5.qwen2_5_tokenizer\n  max_seq_len: 2176\n\nINFO:torchtune:Set logging level\n";
+    let fields = json!({"launched_by": "torchtune", "num_gpus": 3, "per_device_train_batch_size": 5, "lora.r": 24, "max_length": 2176});
+    assert!(!kinds(&says(&[("log.txt", log)], fields, &[])).contains(&"missing_file"));
+}
+
+#[test]
+fn commands_that_launchers_and_sentences_print_are_read() {
+    let failed = "[2025-06-01 10:00:01,5] [ERROR] [launch.py:434:sigkill_handler] ['/e/bin/python', '-u', '-m', 'openrlhf.cli.train_sft', \
+        '--local_rank=3', '--pretrain', 'Qwen/Qwen2.5-7B', '--max_len', '1792', '--micro_train_batch_size', '2', '--zero_stage', '2', \
+        '--bf16'] exits with return code = 1\n";
+    let fields = json!({"launched_by": "openrlhf", "model": "Qwen/Qwen2.5-7B", "max_length": 1792, "zero_stage": 2});
+    says(&[("log.txt", failed)], fields, &["num_gpus"]);
+    let called = "subprocess.CalledProcessError: Command '['/usr/bin/python3', 'run_clm.py', '--model_name_or_path', 'Qwen/Qwen2.5-0.5B', \
+        '--per_device_train_batch_size', '7', '--block_size', '512', '--bf16']' returned non-zero exit status 1.\n";
+    says(&[("text", called)], json!({"model": "Qwen/Qwen2.5-0.5B", "per_device_train_batch_size": 7}), &[]);
+    let sentence = "我用的命令是 gpus=0,1,2 deepspeed --include localhost:$gpus sft.py --model_name_or_path /m/Qwen2.5-7B-Instruct --use_peft True \
+        --lora_rank 6 --fp16 --per_device_train_batch_size 2 报错如下\n";
+    says(&[("p.md", sentence)], json!({"num_gpus": 3, "lora.r": 6, "mixed_precision": "fp16"}), &[]);
+}
+
+#[test]
+fn gpus_of_sentences_are_counted_and_sized() {
+    let yaml = "base_model: Qwen/Qwen2.5-7B\nadapter: lora\nlora_r: 8\nsequence_len: 512\nmicro_batch_size: 1\ndeepspeed: zero3.json\n";
+    for (said, gpu, gpus) in [
+        ("两张2080TI 不够", "rtx-2080-ti", 2),
+        ("在4张L20(45G)上", "l20", 4),
+        ("H200（141G）*8 训练", "h200", 8),
+        ("8张A100(40G)", "a100-40gb", 8),
+        ("A100（40G*8卡）", "a100-40gb", 8),
+        ("OOM with 4x A40 48G", "a40", 4),
+        ("my six 80G A800s run out", "a800-80gb", 6),
+        ("2*RTX3090 (24G per card)", "rtx-3090", 2),
+        ("Platform: Kaggle 2xT4", "t4", 2),
+        ("16 H100s", "h100-80gb", 16),
+        ("4 Nvidia-A100 GPUs each with 40gb", "a100-40gb", 4),
+        ("It requires A100 or H100. I have two RTX-3090s. It fails", "rtx-3090", 2),
+        ("a cluster with 8x V100's 16GB's", "v100-16gb", 8),
+        ("8*A800 CPU memory is 250GB, train it for REINFORCE++", "a800-80gb", 8),
+    ] {
+        let post = format!("# {said}\n```yaml\n{yaml}```\n");
+        let imported = read(&[("p.md", &post), ("zero3.json", "{\"zero_optimization\": {\"stage\": 3}}")]);
+        assert_eq!(field("gpu").unwrap().value(&imported.plan), gpu, "{said}");
+        assert_eq!(imported.plan.num_gpus, gpus, "{said}: {:?}", imported.findings);
+    }
+    let bare = read(&[("p.md", &format!("# 5090+64g内存报错\n```yaml\n{yaml}```\n"))]);
+    assert_eq!(field("gpu").unwrap().value(&bare.plan), "rtx-5090");
+    // One that the catalogue does not have is asked for.
+    let other =
+        read(&[("p.md", &format!("- CUDA device(s): NVIDIA vGPU-32GB, NVIDIA vGPU-32GB\n```yaml\n{yaml}```\n"))]);
+    assert!(other.missing.contains(&"gpu"), "{:?}", other.missing);
+    // Sizes that no sentence says, and two GPUs against each other, are asked for.
+    for said in ["2x A100s", "8x H800 went well, on 8x H20 we get OOM"] {
+        let imported = read(&[("p.md", &format!("# {said}\n```yaml\n{yaml}```\n"))]);
+        assert!(imported.missing.contains(&"gpu"), "{said}: {:?}", imported.missing);
+    }
+}
+
+#[test]
+fn machines_that_a_script_leaves_open_leave_the_gpus_open() {
+    let command = |nodes: &str| {
+        format!(
+            "torchrun --nproc_per_node 8 --nnodes {nodes} train.py --model_name_or_path Qwen/Qwen2.5-0.5B --deepspeed z.json \
+            --per_device_train_batch_size 1 --output_dir o\n"
+        )
+    };
+    let zero = ("z.json", "{\"zero_optimization\": {\"stage\": 3}}");
+    says(&[("r.sh", &command("$WORKERS")), zero], json!({"zero_stage": 3}), &["num_gpus"]);
+    says(&[("r.sh", &command("2")), zero], json!({"num_gpus": 16, "num_nodes": 2}), &[]);
+    // Without shards a GPU needs the same on any number of machines.
+    says(&[("r.sh", &command("$WORKERS").replace("--deepspeed z.json ", ""))], json!({"num_gpus": 8}), &[]);
+    let verl = "NODES=TO_BE_FILLED\npython3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo actor_rollout_ref.model.path=Qwen/Qwen2.5-0.5B \
+        trainer.n_gpus_per_node=4 trainer.nnodes=$NODES actor_rollout_ref.rollout.log_prob_micro_batch_size=64\n";
+    let imported = says(&[("v.sh", verl)], json!({"task": "grpo"}), &["num_gpus"]);
+    assert_eq!(kinds(&imported).iter().filter(|kind| **kind == "bad_value").count(), 1);
+    assert!(imported.not_expressible.iter().any(|listed| listed.key.ends_with("log_prob_micro_batch_size")));
+}
+
+#[test]
+fn comments_in_backticks_are_none_and_options_alone_start_nothing() {
+    let run = "torchrun --nproc_per_node 2 sft.py --model_name_or_path Qwen/Qwen2.5-0.5B --use_peft True --lora_dropout 0.1 \\\n  \\\n  \
+        `# 显存` \\\n  --per_device_train_batch_size 5\n";
+    says(&[("r.sh", run)], json!({"lora.lora_dropout": 0.1, "per_device_train_batch_size": 5}), &[]);
+    let cut = "n=2\nNPROC_PER_NODE=$n \\\nswift sft \\\n  --model Qwen/Qwen2.5-7B-Instruct \\\n  # --lora_rank 4 \\\n  --max_length 100 \\\n  \
+        --model_author swift \\\n  --model_name x\n我用两张A6000\n";
+    let imported = says(&[("p.md", cut)], json!({"num_gpus": 2, "gpu": "rtx-a6000"}), &[]);
+    assert!(kinds(&imported).contains(&"command_cut"));
+}
+
+#[test]
+fn a_gpu_without_bf16_answers_the_script_s_question() {
+    let script = "from unsloth import FastLanguageModel, is_bfloat16_supported\nfrom trl import SFTConfig, SFTTrainer\n\
+        model, tokenizer = FastLanguageModel.from_pretrained(model_name='unsloth/Qwen2.5-0.5B', max_seq_length=512, dtype=None)\n\
+        model = FastLanguageModel.get_peft_model(model, r=4)\n\
+        SFTTrainer(model=model, args=SFTConfig(fp16=not is_bfloat16_supported(), bf16=is_bfloat16_supported()))\n";
+    for (gpu, autocast) in [("Tesla T4", "fp16"), ("NVIDIA L4", "bf16")] {
+        let post = format!("GPU: {gpu}\n```python\n{script}```\n");
+        says(&[("p.md", &post)], json!({"mixed_precision": autocast}), &[]);
+    }
+}
+
+#[test]
+fn a_script_that_nobody_knows_and_a_base_of_another_format_are_said() {
+    let own = "accelerate launch --num_processes 2 mine.py --model Qwen/Qwen2.5-0.5B --scaling-factor 8 --max-train-steps 9\n";
+    let imported = says(&[("r.sh", own)], json!({"num_gpus": 2}), &["per_device_train_batch_size", "max_length"]);
+    assert!(kinds(&imported).contains(&"missing_file"));
+    let gptq = "llamafactory-cli train --stage sft --model_name_or_path /m/Qwen1.5-72B-Chat-GPTQ-Int4 --finetuning_type lora --quantization_bit 4 \
+        --template qwen --dataset d --cutoff_len 512\n";
+    let imported = read(&[("r.sh", gptq)]);
+    assert!(
+        imported.not_expressible.iter().any(|listed| listed.key == "model_name_or_path"),
+        "{:?}",
+        imported.not_expressible
+    );
+    assert_eq!(imported.plan.method, headroom_core::plan::Method::Lora);
+}
+
+#[test]
+fn a_bound_on_a_release_states_the_newest_below_it() {
+    let run = |pin: &str| {
+        format!(
+            "pip install \"{pin}\" peft==0.11.1\ntrl sft --model_name_or_path Qwen/Qwen2.5-0.5B --dataset_name d --output_dir o\n"
+        )
+    };
+    for (pin, version) in [("trl<0.9", "0.8"), ("trl>=0.15,<0.19.1", "0.19.0"), ("trl<=0.17.0", "0.17.0")] {
+        says(&[("r.sh", &run(pin))], json!({"trainer.version": version}), &[]);
+    }
+    let free = read(&[("r.sh", &run("trl>=0.15"))]);
+    assert!(kinds(&free).contains(&"release_assumed"));
+}
+
+#[test]
+fn a_reference_that_is_loaded_and_set_to_evaluate_is_a_copy() {
+    let script = "from trl import DPOTrainer, DPOConfig\nmodel = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B')\n\
+        ref_model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B').eval()\n\
+        DPOTrainer(model, ref_model, args=DPOConfig(output_dir='o'))\n";
+    says(&[("d.py", script)], json!({"task": "dpo", "reference.kind": "copy"}), &[]);
+}

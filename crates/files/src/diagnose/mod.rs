@@ -43,7 +43,7 @@ impl Diagnosis {
 
     /// What the text says of the GPU; `None` where it says nothing.
     pub fn gpu_said(&self, language: Language) -> Option<String> {
-        Asked::of(&self.readings).gpu_said(language)
+        Asked::of(&self.readings, "").gpu_said(language)
     }
 }
 
@@ -89,7 +89,8 @@ pub fn diagnose_beside(bytes: &[u8], beside: &[Reading], job: Option<&Job>) -> R
         }
     }
     findings.sort_by_key(|finding| (std::cmp::Reverse(finding.severity), !finding.is_cause()));
-    let asked = (job.is_none() && !readings.is_empty()).then(|| Asked::of(&readings));
+    let text = if snapshot.is_none() && job.is_none() { log::decoded(bytes) } else { String::new() };
+    let asked = (job.is_none() && !readings.is_empty()).then(|| Asked::of(&readings, &text));
     Ok(Diagnosis { readings, findings, asked })
 }
 

@@ -103,6 +103,10 @@ pub(super) fn said(kind: &Kind) -> Said {
         Kind::SeveralCommands { commands } => {
             say(format!("脚本中有 {commands} 条训练命令，这里读取的是这一条。"), "其余命令请分别提供。")
         }
+        Kind::TrainsAgain { before, last } => say(
+            format!("脚本先用 {before} 训练，再用 {last} 训练；方案对应后一次。"),
+            "需要前一次的方案时，请单独提供那一部分。",
+        ),
         Kind::CommandCut { options } => say(
             format!("命令在这里的注释处结束：其后的 {options} 个选项不会传给它。"),
             "请把这一行移到命令之外，或删除它。",

@@ -126,6 +126,10 @@ pub(super) fn said(kind: &Kind) -> Said {
             format!("{commands} commands of this script train; this one is read."),
             "Give the others by themselves.",
         ),
+        Kind::TrainsAgain { before, last } => say(
+            format!("The script trains with {before} first and with {last} then; the plan is of the last."),
+            "Give the first by itself, for a plan of it.",
+        ),
         Kind::CommandCut { options } => say(
             format!(
                 "The command ends at the comment above this line: the {options} options from here on do not reach it."

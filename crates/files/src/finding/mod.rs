@@ -222,6 +222,13 @@ kinds! {
         /// How many.
         commands: usize,
     } = "several_commands", Note;
+    /// A script trains in one way and then in another.
+    TrainsAgain {
+        /// What it trains first.
+        before: &'static str,
+        /// What it trains last.
+        last: &'static str,
+    } = "trains_again", Note;
     /// A comment within a command ends it, and options follow.
     CommandCut {
         /// How many.

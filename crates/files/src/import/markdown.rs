@@ -33,21 +33,42 @@ const NOTATIONS: [(&str, &str); 14] = [
 pub(super) fn blocks(name: &str, text: &str) -> Option<Vec<Block>> {
     let lower = name.to_ascii_lowercase();
     let is_named = [".md", ".mdx", ".markdown"].iter().any(|ending| lower.ends_with(ending));
-    let has_ending = lower.rsplit(['/', '\\']).next().is_some_and(|base| base.contains('.'));
+    // A text that was saved may hold what was posted, and says so by its blocks.
+    let base = lower.rsplit(['/', '\\']).next().unwrap_or(&lower);
+    let has_ending = base.contains('.') && ![".txt", ".log"].iter().any(|ending| base.ends_with(ending));
     let begins = text.trim_start_matches('\u{feff}').trim_start();
     let is_other = begins.starts_with(['{', '['])
         || ["import ", "from ", "#!", "\"\"\""].iter().any(|mark| begins.starts_with(mark));
     if !is_named && (has_ending || is_other) {
         return None;
     }
+    let unquoted = unquoted(text);
+    let text = unquoted.as_str();
     let mut blocks = Vec::new();
+    // A single mark before the first line and behind the last: code, as whoever wrote it thought.
+    let single = single_marks(text);
+    if let Some(range) = single.clone() {
+        let is_several = text[range.clone()].trim().contains('\n');
+        let mut found = block(text, "", range.clone(), None).filter(|_| is_several);
+        if let Some(block) = &mut found {
+            // The mark stood before a key, whose column is the first.
+            block.text.replace_range(range.start - 1..range.start, "\r");
+        }
+        blocks.extend(found);
+    }
     let (mut at, mut before) = (0, "");
     let mut open: Option<(&str, &str, usize, Option<String>)> = None;
     for line in text.split_inclusive('\n') {
         let end = at + line.len();
         let fence = fence_of(line);
         match (&open, fence) {
-            (None, Some((mark, word))) => open = Some((mark, word, end, title_of(before))),
+            (None, Some((mark, word))) => {
+                // Some write the first line behind the fence.
+                let is_first = super::terminal::launches_something(word) || word.split_whitespace().all(is_variable);
+                let (word, from) =
+                    if is_first && !word.is_empty() { ("", end - line.len() + mark.len()) } else { (word, end) };
+                open = Some((mark, word, from, title_of(before)));
+            }
             (Some((mark, word, from, title)), Some((other, ""))) if other.starts_with(mark) => {
                 blocks.extend(block(text, word, *from..at, title.clone()));
                 open = None;
@@ -63,9 +84,46 @@ pub(super) fn blocks(name: &str, text: &str) -> Option<Vec<Block>> {
     (is_named || !blocks.is_empty()).then_some(blocks)
 }
 
+/// `text` without the marks of what a note quotes, each byte where it was: `> key: value`. A carriage return begins a line anew
+/// for YAML, whose keys stand at one column, and is a blank for everything else.
+fn unquoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let marks = line.len() - line.trim_start_matches(['>', ' ']).len();
+        let is_quoted = line.trim_start().starts_with('>') && !line.trim_start().starts_with(">>>");
+        let (mark, rest) = line.split_at(if is_quoted { marks } else { 0 });
+        out.extend(std::iter::repeat_n(' ', mark.len().saturating_sub(1)));
+        if !mark.is_empty() {
+            out.push('\r');
+        }
+        out.push_str(rest);
+    }
+    out
+}
+
+/// What stands between the only two marks of a text that has no fences.
+fn single_marks(text: &str) -> Option<std::ops::Range<usize>> {
+    if text.contains("```") {
+        return None;
+    }
+    let marks: Vec<usize> = text.match_indices('`').map(|(at, _)| at).take(3).collect();
+    match marks.as_slice() {
+        [from, to] => Some(from + 1..*to),
+        _ => None,
+    }
+}
+
 /// What stands in `text` as it would in a file of its own, with everything else blanked: commands with their continued lines, and
 /// lines of keys and values that follow each other.
 pub(super) fn unfenced(text: &str) -> Vec<String> {
+    let text = unquoted(text);
+    let text = if single_marks(&text).is_some() { text.replace('`', "\r") } else { text };
+    // What is to be seen stands in bold, marks before the first key and behind the last value.
+    let text = text.replace("\n**", "\n \r").replace("**\n", "  \n");
+    if let Some(printed) = printed_command(&text) {
+        return vec![printed];
+    }
+    let text = text.as_str();
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let blank = |line: &str| -> String { line.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect() };
     let masked = |keep: &[bool]| -> String {
@@ -75,18 +133,31 @@ pub(super) fn unfenced(text: &str) -> Vec<String> {
     let mut continues = false;
     for (place, line) in lines.iter().enumerate() {
         let begins = line.trim_end().ends_with('\\') && line.split_whitespace().all(is_variable);
-        commands[place] = continues || begins || super::terminal::launches_something(line);
+        let sets = !line.trim().is_empty() && !line.contains(": ") && line.split_whitespace().all(is_assignment);
+        commands[place] = continues || begins || sets || super::terminal::launches_something(line);
         continues = commands[place] && line.trim_end().ends_with('\\');
     }
     let mut found = Vec::new();
     if commands.contains(&true) {
         found.push(masked(&commands));
     }
+    found.extend(lines.iter().zip(&commands).enumerate().find_map(|(place, (line, is_command))| {
+        let command = within_sentence(line).filter(|_| !is_command)?;
+        let part = |line: &str, is_it: bool| if is_it { command.clone() } else { blank(line) };
+        Some(lines.iter().enumerate().map(|(at, line)| part(line, at == place)).collect::<String>())
+    }));
     let mut keys = vec![false; lines.len()];
     for place in 0..=lines.len() {
         let goes_on = lines.get(place).is_some_and(|line| !commands[place] && is_key(line, keys.contains(&true)));
+        // A pair that lacks its blank is none, and those around it are of one text all the same.
+        let is_slip = lines.get(place).is_some_and(|line| {
+            let pair = line.trim().split_once(':');
+            pair.is_some_and(|(name, value)| is_key(&[name, ": 1"].concat(), false) && !value.contains([' ', ':']))
+        });
         if goes_on {
             keys[place] = true;
+        } else if is_slip && keys.contains(&true) {
+            continue;
         } else if keys.contains(&true) {
             found.push(masked(&keys));
             keys.fill(false);
@@ -119,6 +190,66 @@ pub(super) fn quoted(text: &str) -> Option<String> {
     found.then_some(out)
 }
 
+/// The command that a launcher printed as a list of words before it gave up, with everything else blanked:
+/// `['/usr/bin/python', '-u', 'train.py', '--local_rank=0'] exits with return code = 1` (deepspeed launcher/launch.py, accelerate
+/// commands/launch.py). A list of quoted words is one that a shell reads once its brackets and commas are blank.
+pub(super) fn printed_command(text: &str) -> Option<String> {
+    let blank = |text: &str| -> String { text.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect() };
+    let ends = ["'] exits with return code", "']' returned non-zero exit status", "']' died with"];
+    let end = ends.iter().filter_map(|mark| text.find(mark)).min()?;
+    let start = text[..end].rfind("['")?;
+    let list = text.get(start + 1..=end)?;
+    let words = list.replace("', '", "'  '");
+    (!words.contains('\n')).then(|| [blank(&text[..=start]), words, blank(&text[end + 1..])].concat())
+}
+
+/// The command within a sentence, the line's other bytes blank: from the variables before a launcher up to the first word of the
+/// sentence behind it. A word that is a launcher's name alone is none; options make it one.
+fn within_sentence(line: &str) -> Option<String> {
+    const LEAST_OPTIONS: usize = 4;
+    const LAUNCHERS: [&str; 9] =
+        ["accelerate", "torchrun", "deepspeed", "llamafactory-cli", "swift", "axolotl", "python", "python3", "trl"];
+    // What these two words do, options or not, is plain.
+    const PLAIN: [(&str, &str); 6] = [
+        ("llamafactory-cli", "train"),
+        ("accelerate", "launch"),
+        ("axolotl", "train"),
+        ("swift", "sft"),
+        ("swift", "rlhf"),
+        ("tune", "run"),
+    ];
+    let at = |word: &str| word.as_ptr() as usize - line.as_ptr() as usize;
+    let words: Vec<&str> = line
+        .split(|letter: char| letter.is_whitespace() || !letter.is_ascii())
+        .filter(|word| !word.is_empty())
+        .collect();
+    let is_plain = |two: &[&str]| PLAIN.iter().any(|(program, what)| two == [*program, *what]);
+    let launcher = words
+        .windows(2)
+        .position(is_plain)
+        .or_else(|| words.iter().position(|word| LAUNCHERS.contains(&crate::syntax::base(word))))?;
+    let is_option = |word: &&&str| word.starts_with("--");
+    let says_so = words.get(launcher..launcher + 2).is_some_and(is_plain);
+    let is_command = says_so || words[launcher..].iter().filter(is_option).count() >= LEAST_OPTIONS;
+    if at(words[launcher]) == 0 || !is_command {
+        return None;
+    }
+    let before = words[..launcher].iter().rev().take_while(|word| is_assignment(word)).count();
+    let start = at(words[launcher - before]);
+    let behind = line[start..].find(|letter: char| !letter.is_ascii());
+    let end = behind.map_or(line.trim_end().len(), |behind| start + behind);
+    let spaces = |text: &str| " ".repeat(text.len());
+    let tail: String = line[end..].bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect();
+    Some([spaces(&line[..start]), line[start..end].to_owned(), tail].concat())
+}
+
+/// `nproc_per_node=2`: a word that sets a variable.
+fn is_assignment(word: &str) -> bool {
+    let name = word.split_once('=').map_or("", |(name, _)| name);
+    name.starts_with(|first: char| first.is_ascii_alphabetic())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
 /// Whether a word sets a variable, or goes on in the next line.
 fn is_variable(word: &str) -> bool {
     let name = word.split_once('=').map_or("", |(name, _)| name);
@@ -134,7 +265,8 @@ fn is_key(line: &str, follows: bool) -> bool {
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
             && (rest.is_empty() || rest.starts_with(' '))
     });
-    is_pair || follows && (trimmed.is_empty() || trimmed.starts_with(['#', '-']))
+    let is_item = trimmed == "-" || trimmed.starts_with("- ");
+    is_pair || follows && (trimmed.is_empty() || is_item || trimmed.starts_with('#'))
 }
 
 /// The fence that a line is, and the word behind it.
@@ -152,7 +284,7 @@ fn title_of(line: &str) -> Option<String> {
             .iter()
             .any(|ending| word.ends_with(ending) && word.len() > ending.len())
     };
-    let words = line.split(|c: char| c.is_whitespace() || "`'\"():,*：（），。".contains(c));
+    let words = line.split(|c: char| c.is_whitespace() || !c.is_ascii() || "`'\"():,*<>".contains(c));
     words.filter(|word| !word.is_empty()).find(is_file).map(str::to_owned)
 }
 
@@ -162,8 +294,21 @@ fn block(text: &str, word: &str, range: std::ops::Range<usize>, title: Option<St
     let body = text.get(range.clone())?;
     let within = body.lines().next().filter(|line| line.trim_start().starts_with('#')).and_then(title_of);
     let blank = |text: &str| -> String { text.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect() };
+    // A notebook's cell that was copied: what it writes into a file.
+    let written =
+        body.lines().find(|line| !line.trim().is_empty()).and_then(|line| line.trim().strip_prefix("%%writefile "));
+    let ending = match written.and_then(|path| path.trim().rsplit_once('.')) {
+        Some((_, written)) => {
+            NOTATIONS.iter().map(|(_, ending)| ending).find(|known| **known == written).unwrap_or(ending)
+        }
+        None => ending,
+    };
     let mut masked = blank(&text[..range.start]);
     for line in body.split_inclusive('\n') {
+        if written.is_some() && line.trim().starts_with("%%writefile ") {
+            masked.push_str(&blank(line));
+            continue;
+        }
         // Manuals write a prompt before commands.
         let prompt = if *ending == "sh" && line.trim_start().starts_with("$ ") {
             line.find("$ ").map_or(0, |at| at + 2)
@@ -175,7 +320,8 @@ fn block(text: &str, word: &str, range: std::ops::Range<usize>, title: Option<St
     }
     masked.push_str(&blank(&text[range.end..]));
     let name = if *ending == "txt" { String::new() } else { format!("block.{ending}") };
-    Some(Block { name, title: title.or(within), text: masked })
+    let written = written.map(|path| path.trim().to_owned());
+    Some(Block { name, title: written.or(title).or(within), text: masked })
 }
 
 #[cfg(test)]

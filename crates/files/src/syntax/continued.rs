@@ -26,9 +26,15 @@ pub(super) fn indented(text: &str) -> (String, Vec<usize>) {
             padded.extend(std::iter::repeat_n(' ', least - indentation));
             places.extend(std::iter::repeat_n(start, least - indentation));
         }
-        padded.push_str(line);
-        places.extend(line.char_indices().map(|(at, _)| start + at));
-        scanner.line(line, indentation);
+        let glued = scanner.line(line, indentation);
+        for (at, letter) in line.char_indices() {
+            if Some(at) == glued {
+                padded.push(' ');
+                places.push(start + at);
+            }
+            padded.push(letter);
+            places.push(start + at);
+        }
         start += line.len();
     }
     places.push(text.len());
@@ -52,10 +58,11 @@ impl Scanner {
         self.depth > 0 || self.quote.is_some()
     }
 
-    fn line(&mut self, line: &str, indentation: usize) {
+    /// Goes on by a line. PyYAML takes `"text"# comment` too: where such a comment begins, bytes.
+    fn line(&mut self, line: &str, indentation: usize) -> Option<usize> {
         if let Some(column) = self.block {
             if line.trim().is_empty() || indentation > column {
-                return;
+                return None;
             }
             self.block = None;
         }
@@ -70,13 +77,16 @@ impl Scanner {
                     letters.next();
                 } else if letter == quote {
                     self.quote = None;
+                    if next == Some('#') {
+                        return line.char_indices().nth(column + 1).map(|(at, _)| at);
+                    }
                 }
                 (fresh, before) = (false, letter);
                 continue;
             }
             match letter {
                 _ if letter.is_whitespace() => {}
-                '#' if before.is_whitespace() => return,
+                '#' if before.is_whitespace() => return None,
                 '-' | '?' if fresh && ends_word => {}
                 '[' | '{' if fresh || self.depth > 0 => {
                     if self.depth == 0 {
@@ -97,7 +107,7 @@ impl Scanner {
                 }
                 '|' | '>' if fresh && self.depth == 0 => {
                     self.block = Some(first.unwrap_or(indentation));
-                    return;
+                    return None;
                 }
                 ':' if ends_word => fresh = true,
                 // An anchor or a tag: the value comes behind it.
@@ -112,6 +122,7 @@ impl Scanner {
             }
             before = letter;
         }
+        None
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a text leaves open of the run that it is of: nothing is compared with a plan that no one gave.
 
 mod source;
+mod stated;
 
 use headroom_core::gpu::{self, Gpu, Vendor};
 use headroom_core::plan::{Trainer, TrainerName};
@@ -11,6 +12,7 @@ use super::reading::{Format, Reading};
 use crate::finding::Language;
 
 pub use source::Source;
+use stated::Stated;
 
 /// What has to be known of a run before its requests can be named, and what its text already says of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +25,8 @@ pub struct Asked {
     pub total_bytes: Option<u64>,
     /// Whose code the stack runs through.
     pub source: Option<Source>,
+    /// What the command and the settings above the failure say.
+    stated: Stated,
 }
 
 /// Most GPUs of one size that are offered.
@@ -35,32 +39,39 @@ const KEPT_BY_DRIVER: u64 = 960 << 20;
 
 impl Asked {
     /// What `readings` leave open.
-    pub(super) fn of(readings: &[Reading]) -> Self {
-        let gpus = gpus(readings);
-        let source = readings.iter().find_map(|reading| source::of(&reading.stack));
+    pub(super) fn of(readings: &[Reading], text: &str) -> Self {
+        let mut gpus = gpus(readings);
+        let source = readings.iter().find_map(|reading| source::of(&reading.stack)).or_else(|| source::of_text(text));
+        let stated = if text.is_empty() { Stated::default() } else { stated::of(text, gpus.len() != 1) };
+        if let Some(named) = gpus.iter().find(|gpu| Some(gpu.id.as_ref()) == stated.gpu.as_deref()) {
+            gpus = vec![*named];
+        }
+        let is_stated = |key: &str| stated.fields.iter().any(|(field, _)| *field == key);
         let is_open = |key: &&str| match *key {
             "gpu" => gpus.len() != 1,
-            "num_gpus" => readings.iter().any(is_of_several),
-            "trainer" => source.is_none(),
+            "num_gpus" => readings.iter().any(is_of_several) && !is_stated(key),
+            "trainer" => source.is_none() && stated.trainer.is_none(),
             "task" => false,
-            _ => true,
+            key => !is_stated(key),
         };
         const KEYS: [&str; 7] =
             ["model", "gpu", "num_gpus", "trainer", "method", "per_device_train_batch_size", "max_length"];
         let total_bytes = readings.iter().find_map(|reading| reading.total_bytes);
-        Self { missing: KEYS.into_iter().filter(is_open).collect(), gpus, total_bytes, source }
+        Self { missing: KEYS.into_iter().filter(is_open).collect(), gpus, total_bytes, source, stated }
     }
 
     /// Fields of a plan that the text says, with their values as links write them.
     pub fn edits(&self) -> Vec<(&'static str, String)> {
         let gpu = self.gpus.first().filter(|_| self.gpus.len() == 1).map(|gpu| ("gpu", gpu.id.to_string()));
         let source = self.source.as_ref();
-        let trainer = source.map(|source| ("trainer.name", source.trainer.to_owned()));
-        // No stack says a version, and that of another trainer is none of this one's.
-        let newest = source.and_then(|source| TrainerName::from_name(source.trainer)).map(Trainer::newest);
+        let trainer = source.map(|source| source.trainer).or(self.stated.trainer);
+        // The version of another trainer is none of this one's.
+        let newest = trainer.and_then(TrainerName::from_name).map(Trainer::newest);
         let version = newest.map(|trainer| ("trainer.version", trainer.version.unwrap_or_default()));
+        let trainer = trainer.map(|trainer| ("trainer.name", trainer.to_owned()));
         let task = source.and_then(|source| source.task).map(|task| ("task", task.to_owned()));
-        gpu.into_iter().chain(trainer).chain(version).chain(task).collect()
+        let edits = gpu.into_iter().chain(trainer).chain(version).chain(task);
+        edits.chain(self.stated.fields.iter().cloned()).collect()
     }
 
     /// That nothing is compared, and what to give.
@@ -99,7 +110,13 @@ impl Asked {
 
     /// What the stack says of the trainer.
     pub fn trainer_said(&self, language: Language) -> Option<String> {
-        let Source { trainer, file, .. } = self.source.as_ref()?;
+        let Some(Source { trainer, file, .. }) = self.source.as_ref() else {
+            let trainer = self.stated.trainer?;
+            return Some(match language {
+                Language::English => format!("The trainer is {trainer}, by its command or its banner."),
+                Language::Chinese => format!("训练框架是 {trainer}（见文本中的命令或启动信息）。"),
+            });
+        };
         Some(match language {
             Language::English => format!("The trainer is {trainer}, by {file}; its version is not said."),
             Language::Chinese => format!("训练框架是 {trainer}（见 {file}），版本没有说明。"),
@@ -113,14 +130,29 @@ fn is_of_several(reading: &Reading) -> bool {
     reading.rank.is_some() || reading.stack.iter().any(|frame| shards.iter().any(|word| frame.contains(word)))
 }
 
-/// The GPUs that a text can be of: the one that it names, else all whose memory a program sees as the total that it states.
+/// The GPUs that a text can be of: the one that it names, else all whose memory a program sees as the total that it states, and of
+/// those the ones that a shortened name begins: `Tesla V100-SXM2...`.
 pub(super) fn gpus(readings: &[Reading]) -> Vec<&'static Gpu> {
     let named = readings.iter().find_map(|reading| gpu::resolve(reading.gpu_name.as_deref()?).ok());
     if let Some(gpu) = named {
         return vec![gpu];
     }
     let of_size = readings.iter().find_map(|reading| Some((reading.format, reading.total_bytes?)));
-    of_size.map_or_else(Vec::new, |(format, total)| of_size_of(format, total))
+    let mut found = of_size.map_or_else(Vec::new, |(format, total)| of_size_of(format, total));
+    let shortened = readings.iter().find_map(|reading| reading.gpu_name.as_deref()?.strip_suffix("..."));
+    if let Some(beginning) = shortened.map(plain)
+        && found.iter().any(|gpu| plain(&gpu.name).starts_with(&beginning))
+    {
+        found.retain(|gpu| plain(&gpu.name).starts_with(&beginning));
+    }
+    found
+}
+
+/// A GPU's name without its makers' words and signs.
+fn plain(name: &str) -> String {
+    let lower = name.to_ascii_lowercase();
+    let words = lower.split(|letter: char| !letter.is_ascii_alphanumeric());
+    words.filter(|word| !["nvidia", "tesla", "geforce"].contains(word)).collect()
 }
 
 fn of_size_of(format: Format, total: u64) -> Vec<&'static Gpu> {
@@ -131,6 +163,14 @@ fn of_size_of(format: Format, total: u64) -> Vec<&'static Gpu> {
         gpu.vendor == vendor && memory >= total.saturating_sub(below) && memory <= total.saturating_add(DRIVERS_DIFFER)
     };
     let mut found: Vec<&'static Gpu> = gpu::catalogue().iter().filter(is_of_size).collect();
+    if found.is_empty() {
+        // Windows' driver shows programs what it keeps on Linux too.
+        let is_about = |gpu: &&Gpu| {
+            let memory = gpu.memory_bytes();
+            gpu.vendor == vendor && memory >= total.saturating_sub(KEPT_BY_DRIVER) && memory <= total
+        };
+        found = gpu::catalogue().iter().filter(is_about).collect();
+    }
     found.sort_by_key(|gpu| gpu.memory_bytes().abs_diff(total));
     found.truncate(MOST_GPUS);
     found

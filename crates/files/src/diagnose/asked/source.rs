@@ -79,6 +79,14 @@ pub(super) fn of(stack: &[String]) -> Option<Source> {
     Some(Source { trainer, task, file })
 }
 
+/// The same of paths that stand anywhere in a text: in the stack of another rank, in what a launcher says has failed.
+pub(super) fn of_text(text: &str) -> Option<Source> {
+    let is_end = |letter: char| letter.is_whitespace() || "\"'`,()[]:".contains(letter);
+    let paths = text.split(is_end).filter(|word| word.ends_with(".py") && word.contains(['/', '\\']));
+    let stack: Vec<String> = paths.map(|path| ["File \"", path, "\""].concat()).collect();
+    of(&stack)
+}
+
 /// The path of a frame: `File "/env/a.py", line 3`, or a notebook's `File a.py:3, in f`.
 fn file(frame: &str) -> String {
     let quoted = frame.split('"').nth(1);

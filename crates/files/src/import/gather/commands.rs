@@ -136,6 +136,13 @@ impl Gatherer<'_> {
         if !(script && evidence == Evidence::Keys) {
             self.trainer(trainer, evidence);
         }
+        if !script && evidence == Evidence::Keys && candidate.word.ends_with(".py") {
+            // Whose script it is nobody can tell, and what it fixes itself stands in it.
+            let span =
+                candidate.command.words.iter().find(|word| word.text.ends_with(&candidate.word)).map(|word| word.span);
+            self.missing(&candidate.word, file, span.unwrap_or(candidate.command.span));
+            self.found.is_script_open = true;
+        }
         if let Some(task) = task::of_name(&candidate.word, trainer) {
             self.task(task, Evidence::Base);
         } else if trainer == TrainerName::Trl
@@ -242,7 +249,13 @@ impl Gatherer<'_> {
     /// The file that configures a run; whose it is says the command where it names a trainer.
     fn trainer_file(&mut self, node: &Node, trainer: (TrainerName, Evidence), file: usize) {
         let Some(path) = node.path() else { return };
-        let Some(place) = self.named(path) else { return self.missing(path, file, node.span) };
+        let Some(place) = self.named(path) else {
+            // A report shows the file below its command, whatever it is called there.
+            if !self.shown.contains(&file) {
+                self.missing(path, file, node.span);
+            }
+            return;
+        };
         // Of a script that may be anyone's the file itself says it, where its keys are one trainer's alone.
         let says_itself = matches!(
             self.found.kinds[place],

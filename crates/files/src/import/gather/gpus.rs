@@ -1,6 +1,7 @@
 //! Which GPU it is: what a cluster is asked for, what a report lists, what comments and notes say.
 
 use headroom_core::gpu::search;
+use headroom_core::search::Found;
 
 use super::super::draft::Rank;
 use super::super::recognise::Kind;
@@ -18,6 +19,8 @@ struct Mention {
     span: Span,
     /// Whether a key asks for it or lists it; else a sentence names it.
     is_stated: bool,
+    /// How many of them the words beside it say.
+    count: Option<i64>,
 }
 
 impl Gatherer<'_> {
@@ -36,6 +39,7 @@ impl Gatherer<'_> {
             };
             found.extend(of_file.into_iter().map(|one| (place, one)));
         }
+        self.counted_gpus(&found);
         let stated = found.iter().any(|(_, mention)| mention.is_stated);
         found.retain(|(_, mention)| mention.is_stated == stated);
         let Some((place, first)) = found.first().cloned() else { return };
@@ -43,6 +47,11 @@ impl Gatherer<'_> {
         let possible: Vec<&'static str> = first.ids.iter().filter(is_possible).copied().collect();
         let likeliest = found.iter().find(|(_, mention)| mention.is_clear).and_then(|(_, mention)| mention.ids.first());
         let name = match (possible.as_slice(), likeliest) {
+            // A report that weighs several against each other does not say which it is of.
+            ([], _) if found.iter().any(|(_, mention)| mention.count.is_some()) => "several".to_owned(),
+            ([], _) if first.ids.is_empty() => {
+                self.files[place].text.get(first.span.start..first.span.end).unwrap_or_default().to_owned()
+            }
             ([], _) => return,
             ([only], _) => (*only).to_owned(),
             (several, Some(likeliest)) if several.contains(likeliest) => (*likeliest).to_owned(),
@@ -52,6 +61,15 @@ impl Gatherer<'_> {
             }
         };
         self.implied(Fact::Gpu, Value::Text(name), "GPU", (place, first.span), Rank::Environment);
+    }
+
+    /// Takes how many GPUs sentences say there are, where all that say it agree.
+    fn counted_gpus(&mut self, found: &[(usize, Mention)]) {
+        let mut counts = found.iter().filter_map(|(place, mention)| Some((*place, mention.span, mention.count?)));
+        let Some((place, span, count)) = counts.next() else { return };
+        if counts.all(|(.., other)| other == count) && !self.found.draft.facts.contains_key(&Fact::GivenGpus) {
+            self.implied(Fact::GivenGpus, Value::Integer(count), "GPU", (place, span), Rank::Environment);
+        }
     }
 }
 
@@ -103,20 +121,37 @@ fn mentions(text: &str, kind: Kind, is_note: bool) -> Vec<Mention> {
     let mut fenced = false;
     for (start, line) in lines(text) {
         fenced ^= is_note && line.trim_start().starts_with("```");
+        // A report may fence its sentences too.
+        let is_code = line.contains([':', '=', '\\', '(', '{', '<', '`']) || line.contains("--");
         let at = |part: &str| start + (part.as_ptr() as usize).saturating_sub(line.as_ptr() as usize);
         let mut add = |part: &str, is_stated: bool| {
             found.extend(names(part).into_iter().map(|(ids, is_clear, from, to)| {
                 let span = source.span(at(part) + from, at(part) + to);
                 // Clouds call the smaller one A100 and V100; the larger has its size in its name.
-                Mention { ids, is_clear: is_clear || line.trim_start().starts_with("accelerators:"), span, is_stated }
+                let is_clear = is_clear || line.trim_start().starts_with("accelerators:");
+                let count = count_beside(part, from, to).filter(|_| !is_stated);
+                Mention { ids, is_clear, span, is_stated, count }
             }));
         };
         if let Some(kind) = asked_for(line) {
             add(kind, true);
         } else if let Some(value) = labelled(line) {
             add(value, true);
-        } else if let Some(sentence) = sentence(line, is_note && !fenced || kind == Kind::Unknown) {
+            // One that the catalogue does not have is none of those that it has.
+            let is_unknown = value.contains("NVIDIA") && names(value).is_empty();
+            if is_unknown {
+                let span = source.span(at(value.trim()), at(value.trim()) + value.trim().len());
+                found.push(Mention { ids: Vec::new(), is_clear: false, span, is_stated: true, count: None });
+            }
+        } else if let Some(sentence) = sentence(line, is_note && !(fenced && is_code) || kind == Kind::Unknown) {
             add(sentence, false);
+        } else if is_note && !fenced {
+            // Of a sentence that weighs, a clause that counts GPUs still says which there are.
+            let clauses = line.split([',', '，', '。', ';', '；', '!', '?']).flat_map(|clause| clause.split(". "));
+            let clauses = clauses.filter_map(|clause| sentence(clause, true));
+            let counts =
+                |clause: &&str| names(clause).iter().any(|(.., from, to)| count_beside(clause, *from, *to).is_some());
+            clauses.filter(counts).for_each(|clause| add(clause, false));
         }
     }
     found
@@ -153,12 +188,15 @@ fn asked_for(line: &str) -> Option<&str> {
 
 /// The value of a line that lists the GPU: `- GPU type: NVIDIA L40`, `accelerators: A100-80GB:8`, `gpu="H100"`.
 fn labelled(line: &str) -> Option<&str> {
-    let line = line.trim().trim_start_matches(['-', '*', '#', '`', '|', ' ', '"', '{']);
+    let line = line.trim().trim_start_matches(['-', '*', '#', '`', '|', ' ', '"', '{', '\\', '/']);
     let (label, value) = line.split_once([':', '=', '：'])?;
     let label = label.trim().trim_matches(['`', '"', '*']).to_ascii_lowercase();
     let words: Vec<&str> = label.split([' ', '_', '.', '/', '-']).filter(|word| !word.is_empty()).collect();
-    const NAMES: [&str; 8] = ["gpu", "gpus", "accelerator", "accelerators", "hardware", "显卡", "gpu型号", "显卡型号"];
-    const BESIDE: [&str; 14] = [
+    const NAMES: [&str; 9] =
+        ["gpu", "gpus", "accelerator", "accelerators", "hardware", "cuda", "显卡", "gpu型号", "显卡型号"];
+    const BESIDE: [&str; 16] = [
+        "device(s)",
+        "devices",
         "type",
         "types",
         "name",
@@ -212,12 +250,13 @@ fn names(text: &str) -> Vec<(Vec<&'static str>, bool, usize, usize)> {
             let is_one = window.windows(2).all(|pair| text[pair[0].1..pair[1].0].trim().is_empty());
             let (from, to) = (window[0].0, window[length - 1].1);
             let joined = window.iter().map(|(from, to)| &text[*from..*to]).collect::<Vec<_>>().join(" ");
-            let counted =
-                at > 0 && is_times(&text[words[at - 1].0..words[at - 1].1]) || text[..from].ends_with(['x', 'X', '*']);
+            let counted = at > 0 && is_times(&text[words[at - 1].0..words[at - 1].1])
+                || text[..from].trim_end().ends_with(['x', 'X', '*', '×', '张', '块', '卡', '片'])
+                || is_bare(&joined, &text[to..]);
             if !is_one || !is_name(&joined, counted) {
                 return None;
             }
-            let hits = search(&joined);
+            let hits = sized(&joined, text, from, to);
             let ids: Vec<&'static str> = match hits.one() {
                 Some(id) => vec![id],
                 None => hits.hits.iter().take(hits.matches()).map(|hit| hit.id).collect(),
@@ -235,9 +274,122 @@ fn names(text: &str) -> Vec<(Vec<&'static str>, bool, usize, usize)> {
     found
 }
 
+/// Whether a number is a GPU's as people write it without anything: `5090+64g`, `4090上`, not `4090 steps`.
+fn is_bare(name: &str, behind: &str) -> bool {
+    const NUMBERS: [&str; 3] = ["3090", "4090", "5090"];
+    let ends = |next: char| !next.is_ascii() || "+,)/".contains(next);
+    NUMBERS.contains(&name) && behind.chars().next().is_none_or(ends)
+}
+
+/// What a name can be: of several that differ in memory the one of the size beside it, `A100(40G)`, `80G A800s`.
+fn sized(name: &str, text: &str, from: usize, to: usize) -> Found {
+    let hits = search(name);
+    // `A100s` of several.
+    let single = name.strip_suffix('s').filter(|single| single.ends_with(|last: char| last.is_ascii_digit()));
+    let (name, hits) = match single {
+        Some(single) if hits.matches() == 0 => (single, search(single)),
+        _ => (name, hits),
+    };
+    if hits.one().is_some() && hits.matches() == 1 {
+        return hits;
+    }
+    let size = size_behind(&text[to..]).or_else(|| {
+        let word = text[..from].trim_end().rsplit(|letter: char| !letter.is_ascii_alphanumeric()).next()?;
+        size_behind(word).filter(|_| !word.is_empty())
+    });
+    let of_size = size.map(|size| search(&format!("{name} {size}GB"))).filter(|found| found.one().is_some());
+    of_size.unwrap_or(hits)
+}
+
+/// GB that a text begins with, in brackets or not: ` 80GB`, `(40G)`, `（141G）`.
+fn size_behind(text: &str) -> Option<u32> {
+    const BETWEEN: [&str; 12] =
+        ["'s", "GPUs", "GPU", "gpus", "gpu", "cards", "card", "each", "with", "显卡", "显存", "of"];
+    const SIGNS: [char; 8] = [' ', '(', '（', '-', ',', '，', '*', '×'];
+    let mut text = text.trim_start_matches(SIGNS);
+    while let Some(rest) = BETWEEN.iter().find_map(|word| text.strip_prefix(word)) {
+        text = rest.trim_start_matches(SIGNS);
+    }
+    let digits = text.len() - text.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
+    let (number, unit) = text.split_at(digits);
+    unit.starts_with(['g', 'G']).then(|| number.parse().ok()).flatten()
+}
+
+/// How many GPUs the words before a name or behind it say: `8x`, `4 张`, `two`, `*8`, `（40G*8卡）`.
+fn count_beside(text: &str, from: usize, to: usize) -> Option<i64> {
+    const MOST: i64 = 4096;
+    const WORDS: [(&str, i64); 20] = [
+        ("single", 1),
+        ("one", 1),
+        ("two", 2),
+        ("dual", 2),
+        ("three", 3),
+        ("four", 4),
+        ("six", 6),
+        ("eight", 8),
+        ("sixteen", 16),
+        ("单", 1),
+        ("一", 1),
+        ("两", 2),
+        ("二", 2),
+        ("双", 2),
+        ("三", 3),
+        ("四", 4),
+        ("六", 6),
+        ("八", 8),
+        ("十六", 16),
+        ("三十二", 32),
+    ];
+    const UNITS: [char; 9] = ['x', 'X', '*', '×', '张', '块', '卡', '片', '个'];
+    let brand = |text: &str| {
+        let bare =
+            text.trim_end().trim_end_matches("GPU").trim_end_matches("NVIDIA").trim_end_matches("Nvidia").trim_end();
+        // `two 80G A800s`.
+        let last = bare.rsplit(' ').next().unwrap_or("");
+        let digits = last.trim_end_matches(['b', 'B', 'g', 'G']);
+        let is_size =
+            digits.len() < last.len() && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        bare.strip_suffix(last).filter(|_| is_size).map_or(bare, str::trim_end).len()
+    };
+    let before = &text[..brand(&text[..from])];
+    // The last letter of `six` is no sign.
+    let is_word =
+        before.ends_with(['x', 'X']) && before[..before.len() - 1].ends_with(|last: char| last.is_ascii_alphabetic());
+    let has_unit = before.ends_with(UNITS) && !is_word;
+    let counted = if is_word { before } else { before.trim_end_matches(UNITS).trim_end() };
+    let digits = counted.len() - counted.trim_end_matches(|letter: char| letter.is_ascii_digit()).len();
+    let number = &counted[counted.len() - digits..];
+    let is_plain = !counted[..counted.len() - digits].ends_with(['.', '-', '_', '/', ':']);
+    let is_spaced = before.len() < from && text[before.len()..from].starts_with(' ');
+    if digits > 0 && is_plain && (has_unit || is_spaced) {
+        return number.parse().ok().filter(|count| (1..=MOST).contains(count));
+    }
+    // No such word is longer.
+    const LONGEST: usize = 12;
+    let from = counted.char_indices().rev().take(LONGEST).last().map_or(0, |(at, _)| at);
+    let lower = counted[from..].to_lowercase();
+    let is_word = |word: &str| {
+        let rest = lower.strip_suffix(word);
+        let is_ascii = word.is_ascii();
+        rest.is_some_and(|rest| (is_ascii || has_unit) && !(is_ascii && rest.ends_with(char::is_alphabetic)))
+    };
+    if let Some((_, count)) = WORDS.iter().rev().find(|(word, _)| is_word(word)) {
+        return Some(*count);
+    }
+    // Behind the name, after its size and brackets.
+    let behind = text[to..].trim_start_matches(|letter: char| {
+        letter.is_ascii_digit() || matches!(letter, ' ' | '(' | '（' | ')' | '）' | 'g' | 'G' | 'b' | 'B' | 's')
+    });
+    let skipped = text.len() - to - behind.len();
+    let times = behind.strip_prefix(['x', 'X', '*', '×'])?.trim_start();
+    let digits = times.len() - times.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
+    let count = times[..digits].parse().ok().filter(|count| (1..=MOST).contains(count));
+    count.filter(|_| skipped <= 24)
+}
+
 /// Words by where they stand, without a number of GPUs before them: of `4x8H200` and `8*A100` the name.
 fn words(text: &str) -> Vec<(usize, usize)> {
-    let is_between = |letter: char| letter.is_whitespace() || !letter.is_ascii() || ",;()[]{}|:*\"'`".contains(letter);
+    let is_between = |letter: char| letter.is_whitespace() || !letter.is_ascii() || ",;()[]{}|:*+\"'`".contains(letter);
     let mut found = Vec::new();
     let mut at = 0;
     for part in text.split(is_between) {
@@ -288,7 +440,11 @@ fn is_name(text: &str, is_counted: bool) -> bool {
         let is_short = word.len() <= 3;
         let is_written = letters && digits && !is_size && word.starts_with(|l: char| l.is_ascii_alphabetic());
         let is_plain = !is_short || !word.bytes().any(|byte| byte.is_ascii_lowercase());
-        let is_number = !letters && word.len() == 4 && (is_branded || place == 0 && is_counted);
+        // `2080TI` too is a number with what it is called beside.
+        let digits_alone = lower.trim_end_matches("ti").trim_end_matches("super");
+        let is_number = digits_alone.len() == 4
+            && digits_alone.bytes().all(|byte| byte.is_ascii_digit())
+            && (is_branded || place == 0 && is_counted);
         let names = is_written && is_plain || is_number;
         if place == 0 && !is_brand && !names {
             return false;

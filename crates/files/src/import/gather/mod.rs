@@ -5,6 +5,7 @@ mod containers;
 mod gpus;
 mod launch;
 mod options;
+mod printed;
 mod python;
 mod scripts;
 mod sentence_transformers;
@@ -50,6 +51,8 @@ pub(super) struct Gathered {
     pub(super) model_config: Option<(String, Json)>,
     /// What starts the processes.
     pub(super) launcher: Option<Launcher>,
+    /// The command starts a script that was not given and is of no trainer that is known.
+    pub(super) is_script_open: bool,
     /// Models that scripts load.
     pub(super) loads: Vec<Load>,
     /// What a script's classes tell.
@@ -110,6 +113,8 @@ pub(super) struct Python {
     pub(super) loads_model: bool,
     /// A loop of one's own.
     pub(super) loop_batch: Option<Statement>,
+    /// What the trainer that was made last trains.
+    pub(super) trained: Option<Task>,
     /// sentence-transformers' `fit`, whose batches are a loader's.
     pub(super) fits: bool,
     /// Weights that a script itself takes out of training.
@@ -137,8 +142,8 @@ pub(super) fn gather(files: &[File]) -> Gathered {
             // Of what no name says to be a file the text may be a report.
             let is_named =
                 [".yaml", ".yml", ".json", ".toml", ".py", ".sh", ".ipynb"].iter().any(|end| file.name.ends_with(end));
-            let is_unread = kind == Kind::Unknown && !is_named;
-            read.read.push(Read { place, kind, content });
+            let is_unread = matches!(kind, Kind::Unknown | Kind::Shell) && !is_named;
+            read.file(place, kind, content, &file.text);
             if is_unread {
                 read.unfenced(place, &file.text);
             }
@@ -150,6 +155,7 @@ pub(super) fn gather(files: &[File]) -> Gathered {
         files,
         roles: vec![None; files.len()],
         titles,
+        shown: shown(&read, files),
         found: Gathered {
             kinds: (0..files.len()).map(|place| kind_of(&read, place)).collect(),
             notebooks,
@@ -161,6 +167,7 @@ pub(super) fn gather(files: &[File]) -> Gathered {
             versions: BTreeMap::new(),
             model_config: None,
             launcher: None,
+            is_script_open: false,
             loads: Vec::new(),
             python: Python::default(),
             deepspeed: Vec::new(),
@@ -179,6 +186,11 @@ pub(super) fn gather(files: &[File]) -> Gathered {
         ];
         let named = DEVICES.into_iter().find(|module| file.text.contains(module));
         gatherer.found.device_module = gatherer.found.device_module.or(named);
+    }
+    for (place, file) in files.iter().enumerate() {
+        if notes[place] || matches!(gatherer.found.kinds[place], Kind::Unknown | Kind::Shell) {
+            gatherer.printed(place, &file.text);
+        }
     }
     gatherer.stated_gpus(&notes);
     for Read { content, .. } in &read {
@@ -202,7 +214,7 @@ pub(super) fn gather(files: &[File]) -> Gathered {
             gatherer.script(*place, script);
         }
     }
-    for Read { place, kind, content } in &read {
+    for Read { place, kind, content, .. } in &read {
         if let Content::Tree(node) = content {
             gatherer.tree(*place, *kind, node);
         }
@@ -216,6 +228,8 @@ pub(super) struct Read {
     place: usize,
     kind: Kind,
     content: Content,
+    /// A script's text, where its places are those of the file: it can be read again with what it is started with.
+    script: Option<String>,
 }
 
 /// What files hold, and the files that parts of others are.
@@ -237,9 +251,19 @@ impl Parts {
                 .find(|(kind, content)| configures(*kind, content, &block.text));
             if let Some((kind, content)) = read {
                 self.titles.extend(block.title);
+                let is_script = matches!(content, Content::Script(_));
                 self.part(place, kind, content);
+                if let Some(last) = self.read.last_mut().filter(|_| is_script) {
+                    last.script = Some(block.text);
+                }
             }
         }
+    }
+
+    /// Takes a file that is no note.
+    fn file(&mut self, place: usize, kind: Kind, content: Content, text: &str) {
+        let script = matches!(content, Content::Script(_)).then(|| text.to_owned());
+        self.read.push(Read { place, kind, content, script });
     }
 
     /// Takes the command that a sentence of a note quotes, where no block is one.
@@ -255,7 +279,11 @@ impl Parts {
 
     /// Takes what a note or a report configures and launches outside of its blocks.
     fn unfenced(&mut self, place: usize, text: &str) {
-        if self.read.iter().any(|read| read.place == place && read.kind != Kind::Unknown) {
+        let is_read = |read: &&Read| read.place == place && read.kind != Kind::Unknown;
+        // A log shows the command, and then the settings that the trainer has read.
+        let is_shell = self.read.iter().filter(is_read).all(|read| read.kind == Kind::Shell);
+        let is_note = markdown::blocks("", text).is_some();
+        if self.read.iter().any(|read| is_read(&read)) && (!is_shell || is_note) {
             return;
         }
         let parts: Vec<_> = markdown::unfenced(text)
@@ -263,6 +291,15 @@ impl Parts {
             .map(|part| (recognise("", &part), part))
             .filter(|((kind, content), part)| configures(*kind, content, part))
             .collect();
+        if is_shell && !parts.iter().any(|((_, content), _)| matches!(content, Content::Tree(_))) {
+            let starts = self.read.iter().any(|read| match &read.content {
+                Content::Commands(commands) if read.place == place => commands.iter().any(commands::trains),
+                _ => false,
+            });
+            if starts && markdown::printed_command(text).is_none() {
+                return;
+            }
+        }
         if !parts.is_empty() {
             self.read.retain(|read| read.place != place);
         }
@@ -275,7 +312,7 @@ impl Parts {
     fn notebook(&mut self, place: usize, text: &str) {
         let source = Source::new(text);
         let parts = notebook::parts(text).unwrap_or_else(|fault| {
-            self.read.push(Read { place, kind: Kind::Python, content: Content::Fault(fault) });
+            self.file(place, Kind::Python, Content::Fault(fault), "");
             None
         });
         for part in parts.into_iter().flatten() {
@@ -298,15 +335,26 @@ impl Parts {
             });
         match (content, earlier) {
             (Content::Commands(more), Some(commands)) => commands.extend(more),
-            (content, _) => self.read.push(Read { place, kind, content }),
+            (content, _) => self.read.push(Read { place, kind, content, script: None }),
         }
     }
 
     fn at_least_one(&mut self, place: usize) {
         if self.read.last().is_none_or(|last| last.place != place) {
-            self.read.push(Read { place, kind: Kind::Unknown, content: Content::Commands(Vec::new()) });
+            self.file(place, Kind::Unknown, Content::Commands(Vec::new()), "");
         }
     }
+}
+
+/// Files that hold both a command and settings of a trainer.
+fn shown(read: &[Read], files: &[File]) -> Vec<usize> {
+    let holds = |place: usize, of: fn(&Read) -> bool| read.iter().any(|read| read.place == place && of(read));
+    let is_settings = |read: &Read| {
+        matches!(read.content, Content::Tree(_))
+            && !matches!(read.kind, Kind::Unknown | Kind::Accelerate | Kind::Deepspeed)
+    };
+    let is_command = |read: &Read| matches!(&read.content, Content::Commands(commands) if !commands.is_empty());
+    (0..files.len()).filter(|place| holds(*place, is_settings) && holds(*place, is_command)).collect()
 }
 
 /// What the file in `place` is: the first of its blocks.
@@ -329,6 +377,8 @@ struct Gatherer<'f> {
     files: &'f [File],
     /// Names of files whose content is a block of another.
     titles: Vec<String>,
+    /// Notes and logs that show settings of a trainer: what their command names is what they show.
+    shown: Vec<usize>,
     /// What a command or a file says that another file is.
     roles: Vec<Option<Role>>,
     found: Gathered,

@@ -1,36 +1,69 @@
-//! Options of a script that its command gives: read again, the script says what it runs with.
+//! Options of a script that its command gives, or a file of keys that it parses: read again, the script says what it runs with.
 
 use std::collections::BTreeMap;
 
 use super::super::File;
-use super::super::recognise::Content;
+use super::super::recognise::{Content, Kind};
 use super::Read;
-use crate::syntax::{self, Node, Value, arguments, base};
+use crate::syntax::{self, Node, Script, Value, arguments, base};
 
-/// Reads scripts again that a command among `read` starts with options.
+/// Reads scripts again that a command among `read` starts with options, or that parse a file of keys.
 pub(super) fn give(files: &[File], read: &mut [Read]) {
     for at in 0..read.len() {
-        let file = &files[read[at].place];
-        if !matches!(read[at].content, Content::Script(_)) || !file.name.ends_with(".py") {
-            continue;
-        }
-        let given = given(base(&file.name), read);
+        let Content::Script(script) = &read[at].content else { continue };
+        let Some(text) = read[at].script.clone() else { continue };
+        let mut given = if parses(script) { of_file(read) } else { BTreeMap::new() };
+        // What the command says counts before the file.
+        given.extend(of_command(base(&files[read[at].place].name), read));
         if !given.is_empty()
-            && let Ok(script) = syntax::python_with(&file.text, &given)
+            && let Ok(script) = syntax::python_with(&text, &given)
         {
             read[at].content = Content::Script(script);
         }
     }
 }
 
-/// What commands give the script `name`, the first that names it.
-fn given(name: &str, read: &[Read]) -> BTreeMap<String, Value> {
+/// Whether a script takes its arguments from a command or a file of keys (transformers hf_argparser.py, trl
+/// scripts/utils.py).
+fn parses(script: &Script) -> bool {
+    script.calls.iter().any(|call| match &call.value {
+        Value::Call { name, .. } => matches!(
+            name.rsplit('.').next(),
+            Some("TrlParser" | "HfArgumentParser" | "H4ArgumentParser" | "parse_args_and_config" | "parse_yaml_file")
+        ),
+        _ => false,
+    })
+}
+
+/// The keys of the file that such a script parses: the one that is a trainer's.
+fn of_file(read: &[Read]) -> BTreeMap<String, Value> {
+    let trees = read.iter().filter(|read| {
+        matches!(read.kind, Kind::Trl | Kind::Transformers | Kind::Unknown | Kind::Quantization)
+            && matches!(read.content, Content::Tree(_))
+    });
+    let mut found = trees.filter_map(|read| match &read.content {
+        Content::Tree(node) if !node.entries().is_empty() => Some(node),
+        _ => None,
+    });
+    match (found.next(), found.next()) {
+        (Some(node), None) => {
+            node.entries().iter().map(|entry| (entry.key.replace('-', "_"), entry.node.value.clone())).collect()
+        }
+        _ => BTreeMap::new(),
+    }
+}
+
+/// What commands give the script `name`, the first that names it; of a block of a note, whose name is not known, the command
+/// that starts a script.
+fn of_command(name: &str, read: &[Read]) -> BTreeMap<String, Value> {
+    let is_file = name.ends_with(".py");
+    let starts_script = |word: &str| if is_file { base(word) == name } else { word.ends_with(".py") };
     let commands = read.iter().filter_map(|read| match &read.content {
         Content::Commands(commands) => Some(commands),
         _ => None,
     });
     let mut starts = commands.flatten().filter_map(|command| {
-        let at = command.words.iter().position(|word| base(&word.text) == name)?;
+        let at = command.words.iter().position(|word| starts_script(&word.text))?;
         command.words.get(at + 1..)
     });
     let Some(words) = starts.next() else { return BTreeMap::new() };

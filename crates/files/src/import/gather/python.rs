@@ -108,6 +108,15 @@ fn launched(call: &Node) -> Vec<Command> {
     }
 }
 
+/// Whether a call loads adapters that were trained to use them: peft's own are no longer trained unless that is asked for
+/// (peft_model.py `is_trainable`).
+fn reads_adapters(name: &str, keywords: &[Entry]) -> bool {
+    let owner = name.strip_suffix(".from_pretrained").unwrap_or("");
+    let owner = owner.rsplit('.').next().unwrap_or(owner);
+    let trains = |entry: &Entry| entry.key == "is_trainable" && entry.node.value == Value::Flag(true);
+    (owner.starts_with("Peft") || owner.starts_with("AutoPeft")) && !keywords.iter().any(trains)
+}
+
 impl Gatherer<'_> {
     /// Takes what a script says.
     pub(super) fn script(&mut self, file: usize, script: &Script) {
@@ -157,7 +166,8 @@ impl Gatherer<'_> {
                 for argument in arguments {
                     self.call(file, argument, script);
                 }
-                for keyword in keywords {
+                let reads = reads_adapters(name, keywords);
+                for keyword in keywords.iter().filter(|_| !reads) {
                     self.keyword(file, keyword);
                     self.call(file, &keyword.node, script);
                 }
@@ -207,6 +217,7 @@ impl Gatherer<'_> {
                     }
                 }
             }
+            "LoraConfig" if self.is_unused(file, span, script) => {}
             "LoraConfig" => {
                 self.found.python.lora_config = true;
                 self.take(file, keywords, &PEFT);
@@ -332,6 +343,7 @@ impl Gatherer<'_> {
         let Some(method) = stem.strip_suffix("Config").or_else(|| stem.strip_suffix("Trainer")) else { return };
         let Some((_, task)) = METHODS.iter().find(|(name, _)| *name == method) else { return };
         self.trainer(TrainerName::Trl, Evidence::Named);
+        self.trains_again(file, span, *task, is_config);
         self.task(*task, Evidence::Named);
         if is_config && APPROXIMATED.contains(&method) {
             let kind = Found::TaskNotModelled { trainer: "trl", task: method.to_owned(), nearest: task.name() };
@@ -354,6 +366,27 @@ impl Gatherer<'_> {
         }
         if let Some(reference) = keyword("ref_model").filter(|entry| entry.node.value != Value::Null) {
             self.found.draft.say(Fact::ReferenceModel, statement(file, reference));
+        }
+    }
+
+    /// A script that trains in one way and then in another: the last is its aim, and what configured the one before says nothing
+    /// of it.
+    fn trains_again(&mut self, file: usize, span: Span, task: Task, is_config: bool) {
+        if let Some(before) = self.found.python.trained.filter(|before| *before != task) {
+            let is_earlier = |said: &Statement| said.file == file && said.rank == Rank::Script && said.tool == TRL.tool;
+            let draft = &mut self.found.draft;
+            draft.facts.values_mut().for_each(|stated| stated.retain(|said| !is_earlier(said)));
+            draft.facts.retain(|_, stated| !stated.is_empty());
+            draft.sets.values_mut().for_each(|stated| stated.retain(|(said, _)| !is_earlier(said)));
+            draft.sets.retain(|_, stated| !stated.is_empty());
+            draft.bears.retain(|(said, _)| !is_earlier(said));
+            let kind = Found::TrainsAgain { before: before.name(), last: task.name() };
+            draft.findings.push(Finding::at(kind, file, span));
+            self.found.task = None;
+            self.found.python.trained = None;
+        }
+        if !is_config {
+            self.found.python.trained = Some(task);
         }
     }
 
@@ -424,7 +457,9 @@ impl Gatherer<'_> {
         let model = arguments
             .first()
             .or_else(|| keywords.iter().find(|entry| named.contains(&entry.key.as_str())).map(|entry| &entry.node));
-        let variable = script.variables.iter().find(|variable| variable.node.span == span);
+        // `ref = Model.from_pretrained(...).eval()` too is what `ref` stands for.
+        let within = |outer: Span| outer.start == span.start && span.end <= outer.end;
+        let variable = script.variables.iter().find(|variable| within(variable.node.span));
         let variable = variable.map_or_else(String::new, |variable| variable.key.to_ascii_lowercase());
         let load = Load { file, span, model: model.cloned(), variable: variable.clone() };
         let is_first = self.found.loads.is_empty();

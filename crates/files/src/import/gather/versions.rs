@@ -51,6 +51,20 @@ fn stated(line: &str, kind: Kind) -> Vec<(String, String)> {
         // conda's `- trl=0.17.0`.
         found.extend(requirement(item, &["="]));
     }
+    if kind == Kind::Requirements || line.contains("install ") {
+        let bounds = line.split([' ', '\t', '"', '\'', ';', '(', ')', '#', '`']).filter_map(newest_below);
+        let bounds: Vec<_> = bounds.filter(|(name, _)| found.iter().all(|(known, _)| known != name)).collect();
+        found.extend(bounds);
+    }
+    if found.is_empty() && !line.contains("--") {
+        // `transformers=4.57.1, torch=2.8.0` of a report.
+        let is_version = |word: &&str| {
+            word.split_once('=').is_some_and(|(_, version)| {
+                version.starts_with(|first: char| first.is_ascii_digit()) && version.contains('.')
+            })
+        };
+        found.extend(line.split(BETWEEN).filter(is_version).filter_map(|word| requirement(word, &["="])));
+    }
     if found.is_empty()
         && kind == Kind::Requirements
         && let Some((name, version)) = line.split_once('=')
@@ -88,6 +102,29 @@ pub(in crate::import) fn listed(line: &str) -> Option<(String, String)> {
     let name = name.trim_matches(['`', '*']).to_ascii_lowercase();
     let name = if name == "pytorch" { "torch".to_owned() } else { name };
     requirement(&[name.as_str(), "==", version].concat(), &["=="])
+}
+
+/// `trl<0.9` and `trl>=0.7,<0.9.2`: the newest that the bound admits, which is what is installed. Of `<1.0` it is not known which was
+/// the last before.
+fn newest_below(word: &str) -> Option<(String, String)> {
+    let end = word.find(['<', '>', '=', '!', '~'])?;
+    let bound = word.rsplit('<').next().filter(|bound| bound.len() < word.len())?.split(',').next()?;
+    let (name, version) = match bound.strip_prefix('=') {
+        Some(version) => (&word[..end], version.to_owned()),
+        None => {
+            let parts: Option<Vec<u64>> = bound.split('.').map(|part| part.parse().ok()).collect();
+            let mut parts = parts?;
+            while parts.last() == Some(&0) {
+                parts.pop();
+            }
+            let last = parts.last_mut().filter(|last| **last > 0)?;
+            *last -= 1;
+            // The major number alone says nothing of the last release under it.
+            let texts: Vec<String> = parts.iter().map(u64::to_string).collect();
+            (&word[..end], Some(texts).filter(|texts| texts.len() > 1)?.join("."))
+        }
+    };
+    requirement(&[name, "==", &version].concat(), &["=="])
 }
 
 fn requirement(word: &str, signs: &[&str]) -> Option<(String, String)> {

@@ -57,6 +57,16 @@ impl Resolver {
             }
             _ => false,
         };
+        if shards && self.machines_are_open() {
+            self.fields.remove("num_gpus");
+            self.fields.remove("num_nodes");
+            self.understood.retain(|told| !matches!(told.field, "num_gpus" | "num_nodes"));
+        } else if shards
+            && !self.is_set("num_gpus")
+            && let Some((gpus, statement)) = self.given()
+        {
+            self.set("num_gpus", gpus, &statement);
+        }
         if shards && !self.is_set("num_gpus") {
             self.missing.push("num_gpus");
             self.findings.retain(|finding| finding.kind != Kind::GpusUnknown);

@@ -143,6 +143,14 @@ impl Resolver {
             self.cannot_say(&statement, Topic::OtherQuantization);
             return None;
         }
+        let base = self.gathered.draft.fact(Fact::Model).cloned();
+        let held = base.as_ref().and_then(|base| stored_in(&convert::text(&base.node)?));
+        if let (Some(base), Some(Stored::Otherwise)) = (base, held) {
+            // What the checkpoint's own configuration says counts before bits of bitsandbytes (transformers quantizers/auto.py
+            // `merge_quantization_configs`).
+            self.cannot_say(&base, Topic::OtherQuantization);
+            return None;
+        }
         if let Some((bits, statement)) = self.whole(Fact::Bits) {
             if matches!(bits, 4 | 8) {
                 return Some(Quantized { bits, statement });

@@ -30,8 +30,9 @@ impl Resolver {
         if let Some(found) = per_machine {
             return Some(times(found));
         }
-        if self.gathered.launcher.is_none() && self.named == TrainerName::LlamaFactory {
-            // Its own command starts a process for every GPU that it sees (llamafactory/launcher.py).
+        if self.gathered.launcher.is_none() && matches!(self.named, TrainerName::LlamaFactory | TrainerName::Axolotl) {
+            // Their own commands start a process for every GPU that they see (llamafactory/launcher.py, axolotl
+            // cli/utils/train.py).
             return ids.or(visible).map(times);
         }
         match self.gathered.launcher {
@@ -85,12 +86,23 @@ impl Resolver {
 
     pub(super) fn machines(&mut self) -> u64 {
         let Some((text, statement)) = self.text(Fact::Machines) else { return 1 };
-        // `1:4` of elastic launches: the most.
-        let count = text.rsplit(':').next().and_then(|count| count.parse::<u64>().ok());
-        if count.is_none() {
+        let count = machines_of(&text);
+        // Told once, however often it is asked.
+        let is_told =
+            self.findings.iter().any(|found| found.file == Some(statement.file) && found.span == statement.span);
+        if count.is_none() && !is_told {
             self.bad(&statement, "a whole number");
         }
         count.unwrap_or(1).max(1)
+    }
+
+    /// Whether the files leave open over how many machines their count of GPUs is multiplied: `--nnodes $N`,
+    /// `trainer.nnodes=TO_BE_FILLED`.
+    pub(super) fn machines_are_open(&self) -> bool {
+        let Some(said) = self.gathered.draft.fact(Fact::Machines) else { return false };
+        let is_known = convert::text(&said.node).is_some_and(|text| machines_of(&text).is_some());
+        let total = self.gathered.draft.fact(Fact::Processes);
+        !is_known && total.is_none_or(|total| convert::whole(&total.node).is_none())
     }
 
     fn visible(&mut self) -> Option<(u64, Statement)> {
@@ -100,7 +112,7 @@ impl Resolver {
     }
 
     /// GPUs of the container, which its programs all see.
-    fn given(&mut self) -> Option<(u64, Statement)> {
+    pub(super) fn given(&mut self) -> Option<(u64, Statement)> {
         let statement = self.take(Fact::GivenGpus)?;
         let count = match &statement.node.value {
             Value::Integer(count) => u64::try_from(*count).ok(),
@@ -137,6 +149,11 @@ impl Resolver {
         }
         visible.map(|(count, _)| (count, statement))
     }
+}
+
+/// Machines; of `1:4`, an elastic launch, the most.
+fn machines_of(text: &str) -> Option<u64> {
+    text.rsplit(':').next().and_then(|count| count.parse::<u64>().ok())
 }
 
 /// How many GPUs `0,1,2` or `0-3` lists; `all` says nothing.

@@ -125,6 +125,8 @@ impl Resolver {
             && !self.is_set("reference.kind")
             && matches!(self.task, Task::Dpo | Task::Kto | Task::Grpo | Task::Rloo | Task::Ppo)
             && !matches!(statement.node.value, Value::Null)
+            // Trainers refuse a reference beside adapters of theirs (trl trainer/dpo_trainer.py): what a script leaves open is none.
+            && !(self.has_adapters() && matches!(statement.node.value, Value::Expression(_)) && self.hands_adapters_over())
         {
             self.set("reference.kind", "copy", &statement);
         }
@@ -139,6 +141,16 @@ impl Resolver {
                 self.note("reference.kind", Json::from(if uses { "auto" } else { "none" }), &statement);
             }
         }
+    }
+
+    fn has_adapters(&self) -> bool {
+        matches!(self.text_of("method"), Some("lora" | "qlora"))
+    }
+
+    /// Whether the trainer itself puts the adapters in: `peft_config=...`.
+    fn hands_adapters_over(&self) -> bool {
+        let uses = self.gathered.draft.facts.get(&Fact::UsesAdapters);
+        uses.is_some_and(|uses| uses.iter().any(|said| said.key == "peft_config"))
     }
 
     fn companions(&mut self) {

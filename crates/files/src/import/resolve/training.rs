@@ -338,6 +338,17 @@ impl Resolver {
                 None => self.cannot_say(&statement, Topic::Computed),
             }
         }
+        self.open_script();
+    }
+
+    /// A script that was not given, and that takes options which no Trainer has, need not have the Trainer's defaults either.
+    fn open_script(&mut self) {
+        let is_own = self.gathered.is_script_open && !self.gathered.draft.unknown.is_empty();
+        for field in ["per_device_train_batch_size", "max_length"] {
+            if is_own && !self.is_set(field) && !self.says_itself(field) {
+                self.missing.push(field);
+            }
+        }
     }
 
     /// Micro-batches that follow from sequences of a step: on all GPUs as DeepSpeed counts them (runtime/config.py

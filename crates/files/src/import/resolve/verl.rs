@@ -132,7 +132,11 @@ impl Resolver {
         if let Some((all, statement)) =
             passes.filter(|_| self.is_reinforcement() && !self.says_itself("logprob_batch_size"))
         {
-            self.set("logprob_batch_size", (all / different).max(1), &statement);
+            if self.missing.contains(&"num_gpus") {
+                self.cannot_say(&statement, crate::trainers::Topic::Computed);
+            } else {
+                self.set("logprob_batch_size", (all / different).max(1), &statement);
+            }
         }
         let (update, default, group) = if self.is_reinforcement() {
             let stated = self.gathered.draft.sets.get("rollout.num_generations");

@@ -7,6 +7,7 @@ use super::super::node::{Node, Span, Value};
 use super::super::source::Source;
 use super::super::yaml::number;
 use super::Script;
+use super::branches::Branch;
 use super::lexer::{Kind, Token};
 
 /// Questions whose answer is taken as yes: whether the GPU has bf16.
@@ -29,8 +30,8 @@ pub(super) struct Reader<'s, 't> {
     pub(super) given: &'s BTreeMap<String, Value>,
     /// Names that a function's parameters hide, with what they stood for.
     pub(super) hidden: Vec<(String, Option<Named>)>,
-    /// Columns of the branches that are taken, the innermost last, and whether what stands there now is the other one.
-    pub(super) taken: Vec<(usize, bool)>,
+    /// Columns of the branches of which one is taken, the innermost last, and what stands there now.
+    pub(super) taken: Vec<(usize, Branch)>,
     pub(super) script: Script,
 }
 
@@ -92,6 +93,9 @@ impl Reader<'_, '_> {
             self.at = first + length;
             condition.value = Value::Flag(true);
         }
+        if let Some(holds) = self.compared(&condition)? {
+            condition.value = Value::Flag(holds);
+        }
         if self.word(0) != "else" {
             self.abandon(node);
             self.skip(depth)?;
@@ -152,7 +156,7 @@ impl Reader<'_, '_> {
     }
 
     /// Numbers with + - * / // **, and `not`.
-    fn sum(&mut self, depth: usize) -> Result<Node, Fault> {
+    pub(super) fn sum(&mut self, depth: usize) -> Result<Node, Fault> {
         let start = self.start();
         Budget::at_depth(depth, self.source.span(start, start))?;
         if self.word(0) == "not" {
@@ -339,6 +343,7 @@ impl Reader<'_, '_> {
             self.add_argument(&arguments, &keywords);
         }
         let value = match (name.as_str(), arguments.as_slice()) {
+            _ if self.no_adapters(&name, span) => Value::Null,
             ("dict", []) => Value::Map(keywords),
             ("getattr", [Node { value: Value::Expression(module), .. }, Node { value: Value::Text(dtype), .. }])
                 if module == "torch" =>

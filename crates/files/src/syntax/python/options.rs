@@ -54,13 +54,23 @@ impl Reader<'_, '_> {
     /// `args.max_length`, `script_args.max_length`: the default of that option.
     pub(super) fn option_of(&self, name: &str, span: Span) -> Option<Node> {
         let (owner, option) = name.split_once('.')?;
-        let is_options = owner.ends_with("args") || matches!(owner, "opt" | "opts" | "arguments");
+        // trl trainer/model_config.py `ModelConfig`.
+        const OFF: [&str; 3] = ["use_peft", "load_in_4bit", "load_in_8bit"];
         let known = || match (self.options.get(option), self.given.get(option)) {
             (Some(known), _) => known.clone(),
-            // Without a default it stands in the command alone.
-            (None, given) => given.map(|value| Node { value: value.clone(), span }),
+            // Without a default it stands in the command alone, or in the file that it names.
+            (None, Some(value)) => Some(Node { value: value.clone(), span }),
+            (None, None) if !self.given.is_empty() && OFF.contains(&option) => {
+                Some(Node { value: Value::Flag(false), span })
+            }
+            (None, None) => None,
         };
-        is_options.then(known).flatten()
+        self.is_options(owner).then(known).flatten()
+    }
+
+    /// Whether a name is one that scripts give to what they are started with.
+    pub(super) fn is_options(&self, owner: &str) -> bool {
+        owner.ends_with("args") || matches!(owner, "opt" | "opts" | "arguments")
     }
 
     /// `def train(base_model: str = "x", micro_batch_size=4):` hides names of the file until it ends. Its defaults count where

@@ -24,13 +24,13 @@ pub(super) fn read(source: &Source<'_>, tokens: &[Token], given: &BTreeMap<Strin
 impl Reader<'_, '_> {
     fn statement(&mut self) -> Result<(), Fault> {
         self.leave_function();
-        if self.is_other_branch() {
+        if self.is_other_branch()? {
             self.skip_statement();
             self.at += 1;
             return Ok(());
         }
         match self.word(0) {
-            "if" => self.branch(),
+            "if" => self.branch()?,
             "import" | "from" | "class" | "global" | "nonlocal" | "del" => self.skip_statement(),
             "def" => self.parameters()?,
             "for" => self.loop_names(),

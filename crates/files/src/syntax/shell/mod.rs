@@ -164,6 +164,8 @@ impl<'t> Reader<'t> {
             "!", "$", "+", "++", "%%bash", "then", "do", "else", "time", "nohup", "sudo", "exec", "env", "command",
             "stdbuf", "eval", "srun", "uv", "poetry", "run", ">", "{",
         ];
+        // Options alone are those of a command that a comment has ended.
+        let is_started = words.first().is_some_and(|first| NOISE.contains(&first.text.trim_start_matches('!')));
         while let Some(first) = words.first() {
             let bare = first.text.trim_start_matches('!');
             if bare.is_empty() || NOISE.contains(&bare) {
@@ -181,7 +183,7 @@ impl<'t> Reader<'t> {
             return Ok(());
         }
         let mut environment = environment;
-        wrapped::unwrap(&mut words, &mut environment);
+        wrapped::unwrap(&mut words, &mut environment, is_started);
         let Some(first) = words.first_mut() else {
             // `A=1` alone sets A for what follows in the script.
             environment.into_iter().for_each(|entry| self.export(entry, false));

@@ -148,6 +148,10 @@ impl<'t> Reader<'t> {
             if depth == 0 {
                 let whole = self.source.text.get(start..self.at).unwrap_or("");
                 let inside = whole.get(opening..whole.len() - 1).unwrap_or("");
+                // Between an option and the next people comment so, since a `#` would end the command.
+                if inside.trim_start().starts_with('#') {
+                    return Ok(());
+                }
                 let sum = inside.strip_prefix('(').and_then(|inside| inside.strip_suffix(')'));
                 let value = sum.and_then(|sum| self.evaluate(sum)).or_else(|| self.calculated(inside));
                 if let Some(value) = value {

@@ -83,10 +83,10 @@ fn placed(mut command: Command, span: Span) -> Command {
 }
 
 /// Takes away a wrapper with its flags, so that what it starts comes first; what it sets for that joins the environment.
-pub(super) fn unwrap(words: &mut Vec<Word>, environment: &mut Vec<Entry>) {
+pub(super) fn unwrap(words: &mut Vec<Word>, environment: &mut Vec<Entry>, is_started: bool) {
     submitted(words);
     // Of `srun --nodes 2 torchrun` the first word is gone already.
-    if !(is_wrapper(words) || words.first().is_some_and(|first| first.text.starts_with("--"))) {
+    if !(is_wrapper(words) || is_started && words.first().is_some_and(|first| first.text.starts_with("--"))) {
         return;
     }
     let Some(started) = words.iter().position(starts) else { return };
