@@ -24,7 +24,7 @@ BATCH = 2
 FUSED_ALONE = ("gemma4",)
 # Classes with which of the ways of packages they are not recorded, by what is in their names: their files would be too large. Where such a
 # package is installed, what it runs counts as PyTorch's.
-LEFT_OUT = {"qwen3_5_moe": ("conv",), "kimi_linear": ("conv",), "bailing_hybrid": ("conv", "fla"), "zamba2": ("conv",)}
+LEFT_OUT = {"qwen3_5_moe": ("conv",), "kimi_linear": ("conv",), "bailing_hybrid": ("conv",), "zamba2": ("conv",)}
 # Keys by whose values alone a class is recorded, as others move with them and expressions take those: a program is refused to other values.
 ALONE = {"zamba2": ("mamba_expand", "n_mamba_heads", "num_mem_blocks")}
 # Tokens where a class loops over them, and of the recordings that tell whether it does.
