@@ -78,10 +78,6 @@ const OPEN: &[(&str, f64, &str)] = &[
     ("openai-gpt-full", 0.0015, "2 MB under: not found"),
     ("roberta-prelayernorm-classification-full", 0.0017, "1 MB under: not found"),
     ("youtu-full", 0.0011, "5 MB under: not found"),
-    ("zamba2-full-gc", 0.0436, "231 MB over, about as much as the gradients of what layers share: not found"),
-    ("zamba2-lora-gc", 0.0058, "17 MB under: not found"),
-    ("zamba2_2.7b-full-gc", 0.0012, "9 MB under: not found"),
-    ("zamba2_2.7b-lora-gc", 0.0066, "25 MB under: not found"),
 ];
 
 fn root() -> PathBuf {

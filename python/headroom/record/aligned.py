@@ -45,8 +45,9 @@ class Alignment:
         for key in ("gives", "ahead"):
             if key in wide:
                 said[key] = {name: self.like(narrow.get(key, {}).get(name), number) for name, number in wide[key].items()}
-        if "leaves" in wide:
-            said["leaves"] = [self.wide(number) for number in wide["leaves"]]
+        for key in ("leaves", "handed"):
+            if key in wide:
+                said[key] = [self.wide(number) for number in wide[key]]
         return said
 
     def wide(self, number):

@@ -519,13 +519,18 @@ class Block:
             block["leaves"] = leaves
         block["ops"] = [said for i in self.ops_at for said in self.said(i, templates)]
         block["gives"] = {name: self.read(number) for name, number in self.given.items() if name not in ahead or name == "hidden_states"}
+        handed = [self.local[number] for number in self.recording.plain.handed if number in self.made]
+        if handed:
+            block["handed"] = handed
         while True:
             first_free = len(self.takes) + sum(len(op["o"]) for op in block.get("pre", []))
-            folded = fold(block["ops"], first_free, templates, block["gives"].values())
+            folded = fold(block["ops"], first_free, templates, [*block["gives"].values(), *block.get("handed", [])])
             if folded is None:
                 return block
             block["ops"], rename = folded
             block["gives"] = {name: rename(number) for name, number in block["gives"].items()}
+            if handed:
+                block["handed"] = [rename(number) for number in block["handed"]]
 
     def read(self, number):
         found = self.local.get(number)

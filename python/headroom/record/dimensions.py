@@ -25,7 +25,7 @@ class Explainer:
 
     def __init__(self, settings, changed):
         self.settings, self.changed = settings, changed
-        self.known = {}
+        self.known, self.terms = {}, {}
         names = set(settings[0])
         self.vectors = {name: tuple(setting[name] for setting in settings) for name in names}
 
@@ -73,7 +73,13 @@ class Explainer:
         return None
 
     def _terms(self, names, degree):
-        """Products and quotients of the names, with their values; the plainest first."""
+        """Products and quotients of the names, with their values; the plainest first. Many sizes follow from the same names."""
+        known = (tuple(names), degree)
+        if known not in self.terms:
+            self.terms[known] = self._terms_of(names, degree)
+        return self.terms[known]
+
+    def _terms_of(self, names, degree):
         terms = [("1", (Fraction(1),) * len(self.settings))]
         for size in range(1, degree + 1):
             for chosen in combinations_with_replacement(names, size):

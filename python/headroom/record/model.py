@@ -201,6 +201,13 @@ def is_checkpointed(layers):
     return all(isinstance(layer, GradientCheckpointingLayer) for layer in layers)
 
 
+def checkpointed_within(layers):
+    """Modules within layers that gradient checkpointing runs again by themselves, in the checkpoint of their layer (Zamba2's Mamba layers in
+    its hybrid ones)."""
+    inside = (module for layer in layers if is_checkpointed([layer]) for module in layer.modules() if module is not layer)
+    return [module for module in dict.fromkeys(inside) if is_checkpointed([module])]
+
+
 def stacks_of(decoder):
     """Every list of layers that run one after the other, with its name; the decoder's own comes last. Those of a vision tower are its
     lists of layers that can be checkpointed."""
@@ -495,6 +502,10 @@ class Run:
         for index, layer in once:
             handles.append(layer.register_forward_pre_hook(self._enter(index), with_kwargs=True))
             handles.append(layer.register_forward_hook(self._leave(index, len(layers))))
+        # What layers hand by name to modules within them that checkpointing runs again by themselves.
+        self.handed = []
+        for module in checkpointed_within(layers):
+            handles.append(module.register_forward_pre_hook(self._hand, with_kwargs=True))
         # What the decoder gives, where the class has layers of its own behind it.
         self.decoded = None
         self.has_more_behind = not made and not sources.has_source(decoder.config) and decoder is model and model.base_model is not model and has_more_behind(model)
@@ -548,6 +559,9 @@ class Run:
         self.skipped = [i for i in range(count) if i not in self.exits]
         for i in self.skipped:
             self.entries[i] = self.exits[i] = self.exits[i - 1]
+
+    def _hand(self, module, arguments, keywords):
+        self.handed += [self.trace.number_of(tensor) for tensor in keywords.values() if isinstance(tensor, torch.Tensor) and id(tensor) in self.trace.live]
 
     def _embedded(self, out):
         # The first embeddings of all are the text's, or the source's, which whoever runs the program asks for.

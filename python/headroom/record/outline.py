@@ -7,7 +7,7 @@ from .fold import is_loop
 # A softmax whose caller says the dtype that its tensor has (`kernels.softmax`).
 SAYS_DTYPE = "_softmax.dtype"
 # What of a block is its run in one mode.
-OF_A_WAY = ("takes", "gives", "ops", "pre", "ahead", "leaves")
+OF_A_WAY = ("takes", "gives", "ops", "pre", "ahead", "leaves", "handed")
 
 
 def blocks_of(said):

@@ -24,9 +24,9 @@ BATCH = 2
 FUSED_ALONE = ("gemma4",)
 # Classes with which of the ways of packages they are not recorded, by what is in their names: their files would be too large. Where such a
 # package is installed, what it runs counts as PyTorch's.
-LEFT_OUT = {"qwen3_5_moe": ("conv",), "kimi_linear": ("conv",), "bailing_hybrid": ("conv", "fla"), "zamba2": ("conv",)}
+LEFT_OUT = {"qwen3_5_moe": ("conv",), "kimi_linear": ("conv",), "bailing_hybrid": ("conv",), "zamba2": ("conv",)}
 # Keys by whose values alone a class is recorded, as others move with them and expressions take those: a program is refused to other values.
-ALONE = {"zamba2": ("mamba_expand", "n_mamba_heads", "num_mem_blocks")}
+ALONE = {"zamba2": ("num_mem_blocks",)}
 # Tokens where a class loops over them, and of the recordings that tell whether it does.
 FEW_TOKENS, PROBES = 16, (8, 12)
 # Why a class refuses PyTorch's kernels: its scores go through tanh.
@@ -403,14 +403,12 @@ class Recorder:
             if self.try_values(key, value, sizes, attempt):
                 moved.add(key)
         for group in variants.TOGETHER:
-            if not all(key in sizes for key in group) or all(key in moved for key in group):
+            keys = [key.removesuffix(variants.HALF) for key in group]
+            if not all(key in sizes for key in keys) or all(key in moved for key in keys):
                 continue
-            config = self.config
-            for key in group:
-                config = variants.with_value(config, key, sizes[key] * 2)
             try:
-                if attempt(config, BATCH, self.length, group):
-                    moved.update(group)
+                if attempt(variants.moved_together(self.config, group, sizes), BATCH, self.length, keys):
+                    moved.update(keys)
             except Exception:
                 continue
         self.try_pairs(sizes, moved, attempt)

@@ -8,7 +8,7 @@ import unittest
 import torch
 from torch import nn
 
-from . import adapters
+from . import adapters, variants
 from . import model as models
 from .derived import aliases_of
 from .families import of_process
@@ -230,6 +230,23 @@ class TestClasses(unittest.TestCase):
         self.assertEqual(len(own["shared_transformer.feed_forward.gate_up_proj_adapter_list.0.0"][1][0]), 2)
         linear = next(op for op in said["layers"][3]["ops"] if op["f"] == "linear")
         self.assertIn(linear["m"], range(len(said["layers"][3]["modules"])))
+        # What the Mamba layer, which checkpointing runs again by itself, is handed by name: what the layer's own linear layer gives.
+        [handed] = said["layers"][3]["handed"]
+        module = [name for name, _, _ in said["layers"][3]["modules"]].index("linear")
+        made = [len(said["layers"][3]["takes"]), *(len(op["o"]) for op in said["layers"][3]["ops"])]
+        maker = next(i for i in range(len(made)) if sum(made[: i + 2]) > handed)
+        self.assertEqual([said["layers"][3]["ops"][maker][key] for key in "fm"], ["linear", module])
+        self.assertNotIn("handed", said["layers"][2])
+
+    def test_heads_and_their_width_move_apart(self):
+        config = self.config("zamba2", hidden_size=64, n_mamba_heads=8, num_attention_heads=4, num_hidden_layers=2, layers_block_type=["linear_attention", "hybrid"])
+        sizes = variants.sizes_of(config)
+        [group] = [one for one in variants.TOGETHER if one[0] == "n_mamba_heads"]
+        changed = variants.moved_together(config, group, sizes)
+        self.assertEqual((changed.n_mamba_heads, changed.mamba_headdim), (16, config.mamba_headdim // 2))
+        # A class asks for nothing else: the model runs.
+        run = Recorder(config, None, lambda text: None).one(changed, 1, 16, attentions=["sdpa"])
+        self.assertTrue(run["said"]["sdpa"]["layers"][1]["ops"])
 
     def test_parameters_made_in_fp32_are_cast_where_a_class_runs_in_no_other_dtype(self):
         config = self.config("xlnet", d_model=32, n_layer=1, n_head=4, d_inner=32, vocab_size=50)

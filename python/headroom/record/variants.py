@@ -171,7 +171,8 @@ def candidates(key, value, sizes):
     return [value * 2, value * 3, value // 2 if value % 2 == 0 else value * 4, value + 1]
 
 
-# Keys that only change together.
+# Keys that only change together: each twice as large, or half as large where it says so.
+HALF = " / 2"
 TOGETHER = (
     ("hidden_size", "mamba_n_heads"), ("hidden_size", "num_heads"), ("mamba_d_head", "hidden_size"), ("mamba_d_ssm", "mamba_n_heads"), ("num_heads", "expand"),
     ("mamba_expand", "mamba_n_heads"), ("mamba_d_head", "mamba_expand"), ("head_dim", "expand"), ("head_dim", "hidden_size"),
@@ -186,4 +187,16 @@ TOGETHER = (
     ("linear_num_key_heads", "linear_num_value_heads"),
     ("hidden_size", "word_embed_proj_dim"), ("hidden_size", "attention_hidden_size"), ("hidden_size", "attention_hidden_size", "attention_head_dim"),
     ("hidden_size", "attention_hidden_size", "attention_head_dim", "mamba_headdim"),
+    # Zamba2's Mamba heads by their width are `mamba_expand * hidden_size`. Each of the three moves without one of the others, or sizes
+    # that follow from one would be taken to follow from another.
+    ("n_mamba_heads", f"mamba_headdim{HALF}"), ("mamba_expand", "n_mamba_heads"),
+    ("num_attention_heads", "num_key_value_heads", f"attention_head_dim{HALF}"),
 )
+
+
+def moved_together(config, group, sizes):
+    """The config with the keys of such a group changed."""
+    for key in group:
+        name = key.removesuffix(HALF)
+        config = with_value(config, name, sizes[name] * 2 if name == key else sizes[name] // 2)
+    return config

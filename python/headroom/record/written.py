@@ -138,8 +138,9 @@ class Code:
         for key in ("gives", "ahead"):
             if key in recorded:
                 said[key] = {name: self.reference(number) for name, number in recorded[key].items()}
-        if "leaves" in recorded:
-            said["leaves"] = [self.reference(number) for number in recorded["leaves"]]
+        for key in ("leaves", "handed"):
+            if key in recorded:
+                said[key] = [self.reference(number) for number in recorded[key]]
         return said
 
     def reference(self, number, module=None):

@@ -26,8 +26,10 @@ pub(super) struct Simulated {
 /// Layers to simulate. `windows`: whether windows tell layers apart.
 pub(super) fn simulated(model: &Model, extent: Extent, windows: bool) -> Simulated {
     let sequence = sequence(model, windows);
-    // What one layer makes and another reads lives on between them; so do gradients of layers that run again.
-    let exchanges = model.recorded.layers_exchange() || !model.recorded.calls().is_empty();
+    // What one layer makes and another reads lives on between them; so do gradients of layers that run again, and of weights that several
+    // layers run: each layer's is added to the one that is there, and a layer that stands for others would keep one for each of them.
+    let recorded = &model.recorded;
+    let exchanges = recorded.layers_exchange() || recorded.layers_share_weights() || !recorded.calls().is_empty();
     if extent != Extent::Representative || exchanges {
         let layers = sequence.into_iter().map(|kind| (kind, 1)).collect();
         return Simulated { layers, runs: Vec::new() };
@@ -199,6 +201,7 @@ mod tests {
     use crate::link;
     use crate::memory::autograd::Wanted;
     use crate::memory::{Phase, PhaseUse, ledger, program};
+    use crate::plan::Plan;
     use serde_json::json;
 
     fn layers(model: &Model) -> Vec<(usize, u64)> {
@@ -278,20 +281,39 @@ mod tests {
             "v=1&model=nvidia/Nemotron-H-8B-Base-8K&task=grpo&method=lora&per_device_train_batch_size=8&num_generations=4",
         ] {
             let job = Job::resolve(&link::decode(fragment).plan).unwrap();
-            let phases = |extent, wanted| {
-                let step = program::run(&job, extent, wanted);
-                // The whole tape has what making the weights takes as well.
-                let phases = ledger::read(&step.record, job.model.num_hidden_layers()).phases;
-                let of = |used: &PhaseUse| (used.phase, used.allocated_bytes);
-                phases.iter().map(of).filter(|(phase, _)| *phase != Phase::Load).collect::<Vec<_>>()
-            };
-            let named = phases(Extent::Representative, Wanted::Rows);
-            assert_eq!(phases(Extent::Representative, Wanted::Moments), named, "{fragment}");
-            assert_eq!(named, phases(Extent::EveryLayer, Wanted::Rows), "{fragment}: every layer");
+            let named = phases(&job, Extent::Representative, Wanted::Rows);
+            assert_eq!(phases(&job, Extent::Representative, Wanted::Moments), named, "{fragment}");
+            assert_eq!(named, phases(&job, Extent::EveryLayer, Wanted::Rows), "{fragment}: every layer");
             // The whole tape of a sharded step has the flat tensors that frameworks make, not every parameter's share.
             if matches!(job.sharding.scheme, crate::job::Scheme::Single | crate::job::Scheme::Ddp) {
-                assert_eq!(named, phases(Extent::Whole, Wanted::Rows), "{fragment}");
+                assert_eq!(named, phases(&job, Extent::Whole, Wanted::Rows), "{fragment}");
             }
         }
+    }
+
+    #[test]
+    fn gradients_of_weights_that_layers_share_are_there_once() {
+        let kinds = ["linear_attention", "linear_attention", "hybrid"].repeat(5);
+        let plan = json!({
+            "model": {"name": "zamba2", "config": {
+                "model_type": "zamba2", "num_hidden_layers": kinds.len(), "layers_block_type": kinds,
+                "hybrid_layer_ids": [2, 5, 8, 11, 14], "hidden_size": 2048, "mamba_d_state": 128, "n_mamba_heads": 64,
+                "use_shared_attention_adapter": true, "use_mem_rope": true,
+            }},
+            "method": "full", "gradient_checkpointing": true, "max_length": 512, "gpu": {"memory_gib": 80},
+        });
+        let job = Job::resolve(&Plan::from_json(&plan.to_string()).unwrap()).unwrap();
+        let backward =
+            |extent| phases(&job, extent, Wanted::Rows).into_iter().find(|(phase, _)| *phase == Phase::Backward);
+        assert_eq!(backward(Extent::Representative), backward(Extent::EveryLayer));
+        assert!(backward(Extent::EveryLayer).is_some());
+    }
+
+    /// What each phase has allocated; the whole tape has what making the weights takes as well.
+    fn phases(job: &Job, extent: Extent, wanted: Wanted) -> Vec<(Phase, u64)> {
+        let step = program::run(job, extent, wanted);
+        let phases = ledger::read(&step.record, job.model.num_hidden_layers()).phases;
+        let of = |used: &PhaseUse| (used.phase, used.allocated_bytes);
+        phases.iter().map(of).filter(|(phase, _)| *phase != Phase::Load).collect()
     }
 }

@@ -19,7 +19,19 @@ struct Frame {
     run: Run,
     /// By place: what was saved there, while somebody will ask for it.
     places: RefCell<Vec<Place>>,
+    handed: RefCell<Vec<Handed>>,
     recomputed: Cell<bool>,
+}
+
+/// What the first run has handed by name to a checkpoint within it, which ends with the call. transformers binds such arguments into the
+/// function that it runs again (modeling_layers.py `GradientCheckpointingLayer`, `partial(forward, self, **kwargs)`), so that they are kept
+/// as long as its graph, where those by place are the outer checkpoint's to make again.
+#[derive(Debug)]
+struct Handed {
+    tensor: Option<Tensor>,
+    /// The first place of the checkpoint within, and how many of its places are not closed.
+    from: usize,
+    open: usize,
 }
 
 #[derive(Debug)]
@@ -42,14 +54,23 @@ impl fmt::Debug for Frame {
 struct Refill {
     frame: Rc<Frame>,
     filled: Cell<usize>,
+    handed: Cell<usize>,
 }
 
 impl Frame {
     fn close(&self, place: usize) -> Option<Tensor> {
-        match std::mem::replace(self.places.borrow_mut().get_mut(place)?, Place::Closed) {
+        let closed = match std::mem::replace(self.places.borrow_mut().get_mut(place)?, Place::Closed) {
+            Place::Closed => return None,
             Place::Filled(tensor) => Some(tensor),
-            Place::Awaited | Place::Closed => None,
+            Place::Awaited => None,
+        };
+        for handed in self.handed.borrow_mut().iter_mut().filter(|handed| handed.from <= place) {
+            handed.open = handed.open.saturating_sub(1);
+            if handed.open == 0 && self.recomputed.get() {
+                drop(handed.tensor.take());
+            }
         }
+        closed
     }
 
     /// Runs the call again. Nothing is allocated any more once the last place is filled.
@@ -57,7 +78,8 @@ impl Frame {
         if self.recomputed.replace(true) {
             return;
         }
-        let refill: Rc<dyn SavedTensorHooks> = Rc::new(Refill { frame: Rc::clone(self), filled: Cell::new(0) });
+        let refill: Rc<dyn SavedTensorHooks> =
+            Rc::new(Refill { frame: Rc::clone(self), filled: Cell::new(0), handed: Cell::new(0) });
         let outer = tape.set_saved_tensor_hooks(Some(refill));
         let grads = tape.set_grad_enabled(true);
         if let Some(input) = self.input.unpack(tape) {
@@ -77,6 +99,7 @@ impl SavedTensorHooks for Frame {
             places.push(Place::Awaited);
             places.len() - 1
         };
+        self.handed.borrow_mut().iter_mut().for_each(|handed| handed.open += 1);
         Some(Saved::Packed(Packed::new(self, place)))
     }
 
@@ -91,6 +114,12 @@ impl SavedTensorHooks for Frame {
 
     fn ran(&self) {
         self.input.ran();
+    }
+
+    fn hand(&self, tensor: Tensor) -> Tensor {
+        let from = self.places.borrow().len();
+        self.handed.borrow_mut().push(Handed { tensor: Some(tensor.detach()), from, open: 0 });
+        tensor
     }
 }
 
@@ -112,6 +141,28 @@ impl SavedTensorHooks for Refill {
     }
 
     fn release(&self, _: usize) {}
+
+    /// The checkpoint within runs again with what the first run bound.
+    fn hand(&self, tensor: Tensor) -> Tensor {
+        let place = self.handed.replace(self.handed.get() + 1);
+        let first = self.frame.handed.borrow().get(place).and_then(|handed| handed.tensor.clone());
+        match (first, tensor.source()) {
+            (Some(first), Some(source)) => first.into_source(source.clone()),
+            (Some(first), None) => first,
+            (None, _) => tensor,
+        }
+    }
+}
+
+impl Tape {
+    /// Hands `tensor` by name to a module within a checkpointed call that is a checkpoint, too; gives back what that module reads.
+    pub fn hand(&self, tensor: Tensor) -> Tensor {
+        let hooks = self.saved_tensor_hooks.borrow().clone();
+        match hooks {
+            Some(hooks) => hooks.hand(tensor),
+            None => tensor,
+        }
+    }
 }
 
 /// Runs `layer` on `input`, keeping only `input`; backward runs it again.
@@ -120,6 +171,7 @@ pub fn checkpoint(tape: &Rc<Tape>, input: &Tensor, layer: Run) -> Tensor {
         input: Argument::save(tape, input),
         run: layer,
         places: RefCell::default(),
+        handed: RefCell::default(),
         recomputed: Cell::new(false),
     };
     let frame = Rc::new(frame);

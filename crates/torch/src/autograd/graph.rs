@@ -52,6 +52,10 @@ pub trait SavedTensorHooks {
     fn release(&self, place: usize);
     /// An operator that unpacked something has run.
     fn ran(&self) {}
+    /// What a checkpointed call goes on with in place of `tensor`, which it hands by name to a module within it that is a checkpoint, too.
+    fn hand(&self, tensor: Tensor) -> Tensor {
+        tensor
+    }
     /// Whether each tensor is moved off the device by itself.
     fn moves(&self) -> bool {
         false

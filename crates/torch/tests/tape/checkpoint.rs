@@ -29,6 +29,27 @@ fn a_checkpointed_call_keeps_its_input_and_runs_again() {
 }
 
 #[test]
+fn what_is_handed_to_a_checkpoint_within_is_kept_for_it() {
+    expect(
+        trace(|t| {
+            let x = t.made("x", &X, F32);
+            let (one, two) = (t.label("one"), t.label("two"));
+            let out = checkpointed(t, &x, move |x| {
+                let handed = x.tape().hand(unary_saving_input(x, one));
+                unary_saving_input(&handed, two)
+            });
+            drop(x);
+            t.backward([out]);
+        }),
+        "
+        + one 8x64x256 f32, + two 8x64x256 f32, - two
+        backward: + grad 8x64x256 f32, + one2 8x64x256 f32, - one2, + grad2 8x64x256 f32, - one, - grad,
+          + grad3 8x64x256 f32, - grad2, - x, - grad3
+        ",
+    );
+}
+
+#[test]
 fn recomputation_stops_when_the_last_saved_tensor_is_there() {
     expect(
         trace(|t| {

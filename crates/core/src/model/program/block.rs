@@ -136,6 +136,8 @@ pub(crate) struct Code {
     pub(crate) read_by_layer: BTreeSet<usize>,
     /// Values that become leaves where input embeddings are to require gradients.
     pub(crate) leaves: Vec<usize>,
+    /// Values that the layer hands by name to a module within it that checkpointing runs again by itself.
+    pub(crate) handed: Vec<usize>,
     pub(crate) ops: Vec<Op>,
     /// How many values there are.
     pub(crate) values: usize,

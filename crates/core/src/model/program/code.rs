@@ -59,7 +59,7 @@ impl<'a> Builder<'a> {
     }
 
     pub(super) fn code(mut self, place: &str) -> Result<Code, Fault> {
-        let format::Variant { takes, gives, pre, ahead, leaves, ops } = self.written;
+        let format::Variant { takes, gives, pre, ahead, leaves, handed, ops } = self.written;
         let mut all = self.list(&format!("{place}.pre"), pre, 0)?;
         let own = all.len();
         all.extend(self.list(&format!("{place}.ops"), ops, 0)?);
@@ -72,6 +72,7 @@ impl<'a> Builder<'a> {
         };
         let (given, ahead) = (named(gives, "gives")?, named(ahead, "ahead")?);
         let leaves = at(|| format!("{place}.leaves"), self.numbered(leaves, None))?;
+        let handed = at(|| format!("{place}.handed"), self.numbered(handed, None))?;
         let outlives: Vec<(String, Value)> = given.iter().chain(&ahead).cloned().collect();
         self.mark(&mut all, &outlives);
         self.place_in_regions(&mut all, &given);
@@ -84,6 +85,7 @@ impl<'a> Builder<'a> {
             pre: all,
             ahead,
             leaves,
+            handed,
             ops,
             values,
             narrows_stream,

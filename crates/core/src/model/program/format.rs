@@ -152,6 +152,8 @@ pub(super) struct Variant {
     pub(super) ahead: BTreeMap<String, Value>,
     /// Values that become leaves where input embeddings are to require gradients.
     pub(super) leaves: Vec<Value>,
+    /// Values that the layer hands by name to a module within it that checkpointing runs again by itself.
+    pub(super) handed: Vec<Value>,
     pub(super) ops: Vec<Value>,
 }
 
@@ -339,6 +341,7 @@ impl Variant {
             pre: members.or_default("pre")?,
             ahead: members.or_default("ahead")?,
             leaves: members.or_default("leaves")?,
+            handed: members.or_default("handed")?,
             ops: members.required("ops")?,
         })
     }

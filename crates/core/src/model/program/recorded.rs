@@ -124,6 +124,12 @@ impl Recorded {
         self.program.layers.iter().enumerate().any(gives)
     }
 
+    /// Whether several layers run modules around one weight, which stands outside of them (Zamba2's transformers).
+    pub(crate) fn layers_share_weights(&self) -> bool {
+        let parameters = self.own_layers().flat_map(|block| &block.modules).flat_map(|owner| &owner.parameters);
+        parameters.into_iter().any(|parameter| parameter.of.is_some())
+    }
+
     /// Whether layers carry a state from token to token, for which packages have kernels.
     pub(crate) fn scans(&self) -> bool {
         let decays = self.own_layers().flat_map(|block| &block.modules).flat_map(|owner| &owner.parameters);

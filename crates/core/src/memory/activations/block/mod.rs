@@ -208,6 +208,7 @@ impl<'a> Runner<'a> {
             Action::Repeat(repeat) => self.repeat(repeat),
         }
         self.leaves(op);
+        self.hand(op);
         self.fill_cache(op);
         if self.code.attends_until == Some(op.first) {
             self.cache_keys();
@@ -249,6 +250,16 @@ impl<'a> Runner<'a> {
                     let label = context.label(Term::ActivationGradients, "image embeddings");
                     *value = value.clone().into_leaf(Some(label));
                 }
+            }
+        }
+    }
+
+    /// What a checkpoint within the layer's is handed by name (Zamba2's Mamba layer what the shared transformer gives).
+    fn hand(&mut self, op: &Op) {
+        let made = op.first..op.first + op.kept.len().max(1);
+        for number in self.code.handed.iter().filter(|number| made.contains(number)) {
+            for value in self.values.get_mut(*number).into_iter().flatten() {
+                *value = self.context.tape.hand(value.clone());
             }
         }
     }
