@@ -194,6 +194,7 @@ const MEASURED: &[&str] = &[
     "xlm-roberta",
     "xlm-roberta-xl",
     "youtu",
+    "zamba2",
     "zaya",
 ];
 

@@ -25,6 +25,9 @@ pub(super) struct Builder<'a> {
     pub(super) stays: bool,
     /// Where modules began, and of which part they are.
     pub(super) parts: Vec<PartStart>,
+    /// Whether the module that comes onto it lies in one that several layers have in common: nothing of it is quantised, as transformers
+    /// leaves out every weight that is tied (quantizers/base.py `get_keys_to_not_convert`).
+    pub(super) is_common: bool,
     /// Linear layers outside the layers that modules of several layers are around, by name.
     pub(super) tied: Vec<Projection>,
 }
@@ -76,6 +79,7 @@ impl<'a> Builder<'a> {
             part,
             stays: job.freezes_part(part),
             parts,
+            is_common: false,
             tied: Vec::new(),
         }
     }

@@ -81,7 +81,7 @@ impl Builder<'_> {
     ) -> (BaseWeight, Option<Tensor>) {
         let Linear { name, d_in, d_out, .. } = *linear;
         let tag = place.tag();
-        let weight = if self.quantizes() && !place.is_outside() {
+        let weight = if self.quantizes() && !place.is_outside() && !self.is_common {
             let elements = d_in.saturating_mul(d_out).saturating_mul(tag.repeat);
             self.built.counts.base = self.built.counts.base.saturating_add(elements);
             self.quantized(linear, tag)

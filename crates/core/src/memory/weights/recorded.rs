@@ -35,6 +35,7 @@ impl Builder<'_> {
             Part::Layer(layer) => of.program.layers.get(layer).map_or(&[][..], |block| block.modules.as_slice()),
             Part::After => of.program.after.modules.as_slice(),
         };
+        let shares = self.quantizes() && of.layers_share_weights();
         for (i, owner) in owners.iter().enumerate() {
             if part == Part::After && self.job.lacks_head_layers() && of.program.is_of_head_layers(i) {
                 // An embedding model's class has none.
@@ -44,7 +45,9 @@ impl Builder<'_> {
             let module = modules.iter().find(|module| module.name == owner.name);
             self.begin(module);
             let (before, known) = (self.built.trainable.len(), self.built.parameters.len());
+            self.is_common = shares && of.program.lies_in_common(&owner.name);
             let owned = self.owner(owner, module, (of, &sizes, layer), place);
+            self.is_common = false;
             // Those of an indexer that ranks keys under `torch.no_grad` (modeling_deepseek_v32.py `DeepseekV32Indexer.forward`).
             let is_unreached = owner.parameters.iter().any(|parameter| parameter.is_unreached);
             if is_unreached || self.part == ModelPart::AudioTower || self.bypasses_adapters(of, part, i) {

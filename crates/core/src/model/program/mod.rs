@@ -411,6 +411,16 @@ impl Program {
         self.layers.iter().flat_map(|layer| &layer.modules).any(|owner| owner.parameters.iter().any(of))
     }
 
+    /// Whether a module is the whole of such ones, or lies in a layer where such ones do (the adapters within Zamba2's transformers, each of
+    /// whose copies has those of all).
+    pub(crate) fn lies_in_common(&self, name: &str) -> bool {
+        let is_beside = |owner: &Owner| {
+            let is_tied = owner.parameters.iter().any(|parameter| parameter.of.is_some());
+            is_tied && owner.name.split('.').next() == name.split('.').next()
+        };
+        self.has_tied(name) || self.layers.iter().flat_map(|layer| &layer.modules).any(is_beside)
+    }
+
     /// What its class calls the head, whether it is the token embedding or not.
     pub(crate) fn head_name(&self) -> &str {
         &self.head.name
