@@ -68,6 +68,17 @@ pub struct LinearExperts {
     pub names: [&'static str; 3],
     /// The router is a linear layer as well: quantised and adapted like any other.
     pub routes_linearly: bool,
-    /// What experts give is summed in the dtype of the weights that it counts with, and in that of the hidden states otherwise.
-    pub sums_in_weights_dtype: bool,
+    /// How tokens reach them, and what they give becomes one.
+    pub dispatch: Dispatch,
+}
+
+/// How tokens reach experts that are linear layers, and what these give becomes one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dispatch {
+    /// Each expert reads the tokens that chose it; what it gives is added to a sum in the dtype of the hidden states.
+    SumsInHiddenDtype,
+    /// The same, with the sum in the dtype of the weights that an expert counts with.
+    SumsInWeightsDtype,
+    /// All tokens are sorted by expert at once, each expert reads a slice of them, and what they give goes back to the tokens' order.
+    SortsTokens,
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::behaviour::{EarlierExperts, LinearExperts};
+use super::behaviour::{Dispatch, EarlierExperts, LinearExperts};
 
 /// Classes whose steps were compared with PyTorch's allocator, in order.
 const MEASURED: &[&str] = &[
@@ -217,13 +217,14 @@ pub(super) fn hooks_tower_by_itself(model_type: &str) -> bool {
 
 /// How transformers 4 held a class's routed experts (4.57 models/*/modeling_*.py).
 pub(super) fn earlier_experts(model_type: &str) -> Option<EarlierExperts> {
+    use Dispatch::{SortsTokens, SumsInHiddenDtype, SumsInWeightsDtype};
     const LLAMA: [&str; 3] = ["gate_proj", "up_proj", "down_proj"];
     const MIXTRAL: [&str; 3] = ["w1", "w3", "w2"];
-    let linear = |names, routes_linearly, sums_in_weights_dtype| {
-        Some(EarlierExperts::Linear(LinearExperts { names, routes_linearly, sums_in_weights_dtype }))
+    let linear = |names, routes_linearly, dispatch| {
+        Some(EarlierExperts::Linear(LinearExperts { names, routes_linearly, dispatch }))
     };
     match model_type {
-        "mixtral" | "minimax" | "phimoe" => linear(MIXTRAL, true, false),
+        "mixtral" | "minimax" | "phimoe" => linear(MIXTRAL, true, SumsInHiddenDtype),
         "qwen2_moe"
         | "qwen3_moe"
         | "qwen3_next"
@@ -231,10 +232,13 @@ pub(super) fn earlier_experts(model_type: &str) -> Option<EarlierExperts> {
         | "qwen3_omni_moe_thinker"
         | "olmoe"
         | "flex_olmo"
-        | "jamba" => linear(LLAMA, true, false),
+        | "jamba" => linear(LLAMA, true, SumsInHiddenDtype),
         // Their routers are in fp32 by themselves, and no router of these is quantised here.
-        "ernie4_5_moe" | "hunyuan_v1_moe" => linear(LLAMA, false, false),
-        "deepseek_v3" | "kimi_k2" | "dots1" | "glm4_moe" | "glm4v_moe" | "glm4v_moe_text" => linear(LLAMA, false, true),
+        "ernie4_5_moe" | "hunyuan_v1_moe" => linear(LLAMA, false, SumsInHiddenDtype),
+        "deepseek_v3" | "kimi_k2" | "dots1" | "glm4_moe" | "glm4v_moe" | "glm4v_moe_text" => {
+            linear(LLAMA, false, SumsInWeightsDtype)
+        }
+        "deepseek_v2" => linear(LLAMA, false, SortsTokens),
         "aria_text" | "gpt_oss" | "granitemoe" | "granitemoehybrid" | "granitemoeshared" | "jetmoe" | "llama4"
         | "llama4_text" | "qwen3_vl_moe" | "qwen3_vl_moe_text" => Some(EarlierExperts::Stacked),
         _ => None,

@@ -15,7 +15,7 @@ mod reader;
 mod search;
 mod structure;
 
-pub use behaviour::{Behaviour, EarlierExperts, LinearExperts};
+pub use behaviour::{Behaviour, Dispatch, EarlierExperts, LinearExperts};
 pub(crate) use catalogue::own_longest;
 pub use catalogue::{CatalogueModel, catalogue, find};
 pub(crate) use classes::audio;

@@ -273,6 +273,11 @@ impl Tensor {
         Self { view: true, ..self }
     }
 
+    /// Whether it is the result of a view operator.
+    pub fn is_view(&self) -> bool {
+        self.view
+    }
+
     /// Marks how the tensor lies in memory.
     pub fn with_head_major(self, head_major: bool) -> Self {
         Self { head_major, ..self }

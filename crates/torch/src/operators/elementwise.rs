@@ -2,7 +2,7 @@
 //! allocates, saves for backward and allocates there, in the order of PyTorch's generated code (`mul` computes its second
 //! gradient first). One that reads along a dimension belongs to `reductions`.
 
-use crate::autograd::{Recording, Tensor};
+use crate::autograd::{Call, Recording, Tensor};
 use crate::label::Label;
 use crate::shape::{ElementType, Shape, Symbol, dims};
 
@@ -55,14 +55,47 @@ pub fn mul(a: &Tensor, b: &Tensor, label: Label) -> Tensor {
     let out = Tensor::new(a.tape(), label, larger(a, b), promote(a, b)).with_head_major(head_major);
     let (element_a, element_b) = (a.element(), b.element());
     recording.finish(out, move |call| {
-        let product = |other: ElementType| {
-            let element = if other == ElementType::F32 { ElementType::F32 } else { call.grad.element() };
-            call.grad_like(call.grad.shape(), element).with_head_major(call.grad.head_major())
-        };
-        let grad_b = saves_a.then(|| product(element_a));
-        let grad_a = saves_b.then(|| product(element_b));
+        let grad_b = saves_a.then(|| times_gradient(call, element_a));
+        let grad_a = saves_b.then(|| times_gradient(call, element_b));
         [grad_a, grad_b].into()
     })
+}
+
+/// `aten::mul_` (`a.mul_(b)`), b perhaps broadcast: into a itself, of which it saves a copy first where b wants a gradient.
+///
+/// Where a is a view, it is the whole that changes: backward copies the whole's gradient, and of that the view's once more
+/// (`CopySlices::apply` in torch/csrc/autograd/functions/tensor.cpp). The view is then one of what was written.
+pub fn mul_in_place(a: &Tensor, b: &Tensor, copy: Label) -> Tensor {
+    let mut recording = Recording::begin(a.tape(), &[a, b]);
+    let (saves_a, saves_b) = (recording.needs(1), recording.needs(0));
+    if saves_b {
+        recording.save(b);
+    }
+    if saves_a {
+        recording.save(&Tensor::new(a.tape(), copy, a.shape(), a.element()));
+    }
+    let (element_a, element_b, is_view) = (a.element(), b.element(), a.is_view());
+    let out = recording.finish(a.detach(), move |call| {
+        let whole = is_view.then(|| call.like_grad());
+        let part = is_view.then(|| call.like_grad());
+        let grad_b = saves_a.then(|| times_gradient(call, element_a));
+        let grad_a = saves_b.then(|| times_gradient(call, element_b));
+        drop(part);
+        [whole.or(grad_a), grad_b].into()
+    });
+    if is_view { as_strided(&out) } else { out }
+}
+
+/// `aten::as_strided` of all of `whole`: backward writes the gradient into zeros (Functions.cpp `as_strided_backward`).
+fn as_strided(whole: &Tensor) -> Tensor {
+    let recording = Recording::begin(whole.tape(), &[whole]);
+    recording.finish(whole.detach().into_view(), |call| [Some(call.like_grad())].into())
+}
+
+/// The gradient of a product times its other factor.
+fn times_gradient(call: &Call<'_>, other: ElementType) -> Tensor {
+    let element = if other == ElementType::F32 { ElementType::F32 } else { call.grad.element() };
+    call.grad_like(call.grad.shape(), element).with_head_major(call.grad.head_major())
 }
 
 /// `aten::pow.Tensor_Scalar`, the square or another constant power: saves x; backward writes x^(n-1), n x^(n-1) and the product.

@@ -44,15 +44,15 @@ mod views;
 pub use attention::{AttentionLabels, AttentionSizes, Bias, efficient_attention, flash_attention};
 pub use custom::custom;
 pub use elementwise::{
-    add, add_in_place, add_scalar, cast, clamp, dropout, mul, mul_scalar, pow, rsqrt, sub, unary_saving_input,
-    unary_saving_output,
+    add, add_in_place, add_scalar, cast, clamp, dropout, mul, mul_in_place, mul_scalar, pow, rsqrt, sub,
+    unary_saving_input, unary_saving_output,
 };
 pub use embedding::embedding;
 pub use matmul::{linear, matmul};
 pub use recorded::{Keeps, Kernel, Made, Operand, Operator, Output, Place, Setting, Step, Template, Tensors};
-pub use reductions::{layer_norm, max_last, mean_last, softmax};
+pub use reductions::{layer_norm, max_last, mean_last, softmax, sum_to};
 pub use rows::{add_rows_at, put_rows_at, rows_at};
 pub use views::{
-    cat_last, chunk_heads, contiguous, join_pieces, repeat_heads, share_head, slice_last, split_heads, split_last,
-    split_pieces, to_heads, transpose_heads, unfold_batch,
+    cat_last, chunk_heads, contiguous, join_pieces, repeat_heads, share_head, slice_last, slice_rows, split_heads,
+    split_last, split_pieces, to_heads, transpose_heads, unfold_batch,
 };

@@ -1,4 +1,4 @@
-//! Operators along the last dimension: means, maxima, softmax, layer norm.
+//! Operators along a dimension, mostly the last: means, sums, maxima, softmax, layer norm.
 //!
 //! Left out: the partial sums of `layer_norm`'s weight gradients, which PyTorch splits above 65,536 rows.
 
@@ -12,6 +12,14 @@ pub fn mean_last(x: &Tensor, label: Label) -> Tensor {
     let out = Tensor::new(x.tape(), label, x.shape().last(Symbol::ONE, 1), x.element());
     let shape = x.shape();
     recording.finish(out, move |call| [Some(call.grad_like(shape, call.grad.element()))].into())
+}
+
+/// `aten::sum.dim_IntList` over a dimension before the last, which leaves `shape`: backward sees the gradient expanded, as a view.
+pub fn sum_to(x: &Tensor, shape: Shape, label: Label) -> Tensor {
+    let recording = Recording::begin(x.tape(), &[x]);
+    let out = Tensor::new(x.tape(), label, shape, x.element());
+    let whole = x.shape();
+    recording.finish(out, move |call| [Some(call.grad.view(whole))].into())
 }
 
 /// `aten::_softmax` into `element`: saves its result; backward multiplies gradient and result first

@@ -9,10 +9,21 @@ use crate::shape::{Shape, Symbol};
 
 /// `aten::slice.Tensor`, a part of the last dimension, as a view; backward writes zeros of the whole and copies the part in.
 pub fn slice_last(x: &Tensor, symbol: impl Into<Symbol>, size: u64) -> Tensor {
+    slice(x, x.shape().last(symbol, size), true)
+}
+
+/// `aten::slice.Tensor`, rows of `x` that follow each other, `shape` of it, as a view; backward writes zeros of the whole and copies
+/// the rows in.
+pub fn slice_rows(x: &Tensor, shape: Shape) -> Tensor {
+    slice(x, shape, false)
+}
+
+fn slice(x: &Tensor, part: Shape, head_major: bool) -> Tensor {
     let recording = Recording::begin(x.tape(), &[x]);
-    let out = x.detach().view(x.shape().last(symbol, size));
+    let out = x.detach().view(part);
     let whole = x.shape();
-    recording.finish(out, move |call| [Some(call.grad_like(whole, call.grad.element()).with_head_major(true))].into())
+    recording
+        .finish(out, move |call| [Some(call.grad_like(whole, call.grad.element()).with_head_major(head_major))].into())
 }
 
 /// `aten::split_with_sizes` (`x.split(sizes, dim=-1)` or `chunk`): views of one storage; backward joins their gradients into one tensor.
@@ -45,7 +56,7 @@ pub fn split_pieces(x: &Tensor, count: u64) -> Vec<Tensor> {
         .finish_many(parts, move |call| [Some(call.grad_like(whole, call.grad.element()).with_head_major(true))].into())
 }
 
-/// `aten::cat` of pieces along s: backward gives views of the gradient.
+/// `aten::cat` of pieces along s, or of rows: backward gives views of the gradient.
 pub fn join_pieces(parts: &[Tensor], shape: Shape, label: Label) -> Option<Tensor> {
     cat_last(&parts.iter().collect::<Vec<_>>(), shape, label).map(|whole| whole.with_head_major(false))
 }

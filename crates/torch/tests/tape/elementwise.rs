@@ -1,10 +1,10 @@
 //! Elementwise operators.
 
-use crate::trace::{X, expect, fixed, leaf, made, of_one, of_two};
+use crate::trace::{X, expect, fixed, leaf, made, of_one, of_two, shape};
 use headroom_torch::ElementType::{F32, Half};
 use headroom_torch::{
-    add, add_in_place, add_scalar, cast, clamp, dropout, mul, mul_scalar, pow, rsqrt, sub, unary_saving_input,
-    unary_saving_output,
+    add, add_in_place, add_scalar, cast, clamp, dropout, mul, mul_in_place, mul_scalar, pow, rsqrt, sub,
+    unary_saving_input, unary_saving_output,
 };
 
 /// One number a row of [`X`].
@@ -404,6 +404,45 @@ fn add_in_place_takes_nothing() {
         "
         - b, - a
         backward: + grad 8x64x256 f32, - grad
+        ",
+    );
+}
+
+#[test]
+fn mul_in_place_copies_what_it_writes_over() {
+    expect(
+        of_two(made(&X, F32), made(&COLUMN, F32), |t, a, b| mul_in_place(a, b, t.label("copy"))),
+        "
+        + copy 8x64x256 f32, - a
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, + grad3 8x64x256 f32, + grad4 8x64x1 f32, - grad2, - grad,
+          - b, - copy, - grad4, - grad3
+        ",
+    );
+}
+
+#[test]
+fn mul_in_place_by_what_wants_none_copies_nothing() {
+    expect(
+        of_two(made(&X, F32), fixed(&COLUMN, F32), |t, a, b| mul_in_place(a, b, t.label("copy"))),
+        "
+        - a
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, - grad, - b, - grad2
+        ",
+    );
+}
+
+#[test]
+fn mul_in_place_of_a_view_copies_the_gradient_of_the_whole_and_of_the_view() {
+    // Of [512, 256] a view like X.
+    expect(
+        of_two(made(&[512, 256], F32), made(&COLUMN, F32), |t, a, b| {
+            mul_in_place(&a.view(shape(&X)), b, t.label("copy"))
+        }),
+        "
+        + copy 8x64x256 f32, - a
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, - grad, + grad3 8x64x256 f32, + grad4 8x64x256 f32,
+          + grad5 8x64x256 f32, + grad6 8x64x256 f32, - grad4, - grad6, + grad7 8x64x1 f32, - grad5, - grad2, - b, - copy,
+          - grad7, - grad3
         ",
     );
 }

@@ -1,8 +1,8 @@
-//! Operators along the last dimension.
+//! Operators along a dimension.
 
-use crate::trace::{Program, X, expect, made, of_one, trace};
+use crate::trace::{Program, X, expect, made, of_one, shape, trace};
 use headroom_torch::ElementType::{F32, Half};
-use headroom_torch::{Tensor, layer_norm, max_last, mean_last, softmax};
+use headroom_torch::{Tensor, layer_norm, max_last, mean_last, softmax, sum_to};
 
 /// A layer norm of `x` by `weight` and `bias`.
 fn norm(t: &Program, x: &Tensor, weight: Option<&Tensor>, bias: Option<&Tensor>) -> Tensor {
@@ -16,6 +16,17 @@ fn mean_last_saves_nothing() {
         "
         + out 8x64x1 f32, - x, - out
         backward: + grad 8x64x1 f32, + grad2 8x64x256 f32, - grad, - grad2
+        ",
+    );
+}
+
+#[test]
+fn sum_to_expands_the_gradient_as_a_view() {
+    expect(
+        of_one(made(&X, F32), |t, x| sum_to(x, shape(&[8, 256]), t.label("out"))),
+        "
+        + out 8x256 f32, - x, - out
+        backward: + grad 8x256 f32, - grad
         ",
     );
 }

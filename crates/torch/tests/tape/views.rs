@@ -3,8 +3,8 @@
 use crate::trace::{HEADS, X, expect, fixed, made, of_one, of_two, shape, trace};
 use headroom_torch::ElementType::{F32, Half};
 use headroom_torch::{
-    Symbol, cat_last, chunk_heads, contiguous, join_pieces, matmul, repeat_heads, share_head, slice_last, split_heads,
-    split_last, split_pieces, to_heads, transpose_heads, unfold_batch,
+    Symbol, cat_last, chunk_heads, contiguous, join_pieces, matmul, repeat_heads, share_head, slice_last, slice_rows,
+    split_heads, split_last, split_pieces, to_heads, transpose_heads, unfold_batch,
 };
 
 /// [`X`] by token: batch, sequence, heads, head dimension.
@@ -17,6 +17,17 @@ fn slice_last_writes_zeros_of_the_whole() {
         "
         - x
         backward: + grad 8x64x64 f32, + grad2 8x64x256 f32, - grad, - grad2
+        ",
+    );
+}
+
+#[test]
+fn slice_rows_writes_zeros_of_the_whole() {
+    expect(
+        of_one(made(&[512, 256], F32), |_, x| slice_rows(x, shape(&[200, 256]))),
+        "
+        - x
+        backward: + grad 200x256 f32, + grad2 512x256 f32, - grad, - grad2
         ",
     );
 }

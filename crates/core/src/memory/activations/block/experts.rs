@@ -41,7 +41,7 @@ impl Runner<'_> {
         let (Some(first), Some(last)) = (experts.first(), run.last()) else { return false };
         let Some(Routed { x, scores, chosen }) = self.routed(run, first.gate.d_in) else { return false };
         let activation = self.code.activation();
-        let out = run_experts(self.context, (form, experts, activation), &x, (&scores, &chosen));
+        let out = run_experts(self.context, (form.dispatch, experts, activation), &x, (&scores, &chosen));
         drop((x, scores, chosen));
         self.set(last.first, Some(out));
         run.iter().for_each(|op| self.free(op));
