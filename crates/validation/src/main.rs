@@ -92,7 +92,7 @@ fn told(moved: &[Moved]) -> String {
     for one in largest.iter().take(SHOWN) {
         let by = if one.share.is_finite() { format!("{:.3} %", one.share * 100.0) } else { "new or gone".to_owned() };
         said.push_str(&format!("{} ({by}): {}\n", one.about, one.origin));
-        said.push_str(&format!("  before {}\n  now    {}\n  #{}\n", one.before, one.after, one.link));
+        said.push_str(&format!("  before {}\n  now    {}\n  #{}\n", one.before, one.after, one.key));
     }
     let mut kinds: BTreeMap<&str, (usize, f64)> = BTreeMap::new();
     for one in moved {

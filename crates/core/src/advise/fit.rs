@@ -454,8 +454,8 @@ fn savers_first(before: &Job, stages: Vec<Stage>, oracle: &dyn FitOracle) -> Vec
         same.then(|| waterfall(before, &levers, oracle))
     };
     let orders = [
-        reordered(&|stage| (false, stage.level, !saves(stage))),
         reordered(&|stage| (takes(stage), stage.level, !saves(stage))),
+        reordered(&|stage| (false, stage.level, !saves(stage))),
         reordered(&|stage| (!saves(stage), stage.level, takes(stage))),
     ];
     let best = orders.into_iter().flatten().min_by_key(|found| idle(found));

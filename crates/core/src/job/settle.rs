@@ -3,7 +3,8 @@
 use super::{Job, models};
 use crate::order;
 use crate::plan::{
-    Dtype, Kind, Plan, Problem, ProblemKind, RolloutEngine, TargetModules, attention_module_names, field, unmatched_targets,
+    Dtype, Kind, Plan, Problem, ProblemKind, RolloutEngine, TargetModules, attention_module_names, field,
+    unmatched_targets,
 };
 
 /// Most fields that one choice moves: a chain of dependent fields is shorter.

@@ -49,7 +49,7 @@ pub use optimizers::Optimizer;
 pub use problem::*;
 pub use rollout::{KvCacheDtype, LossType, LossTypes, PolicyUpdate, Rollout, RolloutEngine, VllmMode};
 pub use table::{field, fields};
-pub use trainer::{DefaultOf, Trainer, changed_before};
+pub use trainer::{DefaultOf, Trainer, changed_before, changed_defaults};
 
 pub use crate::release::Release;
 

@@ -137,7 +137,7 @@ pub struct Tensor {
     source: Option<GradSource>,
     element: ElementType,
     /// Result of a view operator: autograd then adds out of place.
-    view: bool,
+    pub(super) view: bool,
     /// Whether the tensor lies head by head in memory and not token by token.
     head_major: bool,
 }
@@ -266,16 +266,6 @@ impl Tensor {
     /// The same storage read as a tensor of another shape and dtype: a share that stands for the whole.
     pub fn standing_for(&self, shape: Shape, element: ElementType) -> Self {
         Self { shape, element, ..self.detach() }
-    }
-
-    /// Marks the result of a view operator.
-    pub fn into_view(self) -> Self {
-        Self { view: true, ..self }
-    }
-
-    /// Whether it is the result of a view operator.
-    pub fn is_view(&self) -> bool {
-        self.view
     }
 
     /// Marks how the tensor lies in memory.

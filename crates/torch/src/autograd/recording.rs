@@ -84,6 +84,17 @@ impl Unfinished {
 }
 
 impl Tensor {
+    /// Marks the result of a view operator.
+    pub fn into_view(mut self) -> Self {
+        self.view = true;
+        self
+    }
+
+    /// Whether it is the result of a view operator.
+    pub fn is_view(&self) -> bool {
+        self.view
+    }
+
     /// Lets backward come to the operator that made the tensor as if it had run now.
     pub fn order_as_new(&self) {
         if let Some(GradSource::Node(node, _)) = self.source() {

@@ -1,4 +1,4 @@
-//! What the core answers to one plan, as lines of text.
+//! What the core answers to one plan, and import to the files of one run, as lines of text.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,12 @@ use headroom_core::advise::fit::{Found, escalate};
 use headroom_core::advise::tiers::tiers;
 use headroom_core::advise::{Heuristic, usual_host};
 use headroom_core::job::Job;
-use headroom_core::link;
 use headroom_core::memory::{self, Allocation, Estimate, FailedRequest, Fit, PhaseUse, Term};
 use headroom_core::plan::Plan;
+use headroom_files::import::{File, import};
 use headroom_text::problem_line;
 
+use super::plans::Subject;
 use super::{Answered, Asked};
 
 /// FNV-1a, 64 bits folded to 32: for what is compared and never read.
@@ -24,18 +25,57 @@ fn hash(parts: impl IntoIterator<Item = String>) -> u64 {
 
 /// The answer to `asked`.
 pub(super) fn answer(asked: &Asked) -> Answered {
-    let plan = &asked.plan;
-    let answered = |job: Job| {
-        let estimate = memory::estimate_replayed(&job);
-        [figures(&estimate), terms(&estimate, asked.drawn), advice(&job, &estimate)].concat()
+    let lines = match &asked.subject {
+        Subject::Plan(plan) => of_plan(plan, false),
+        Subject::Drawn(plan) => of_plan(plan, true),
+        Subject::Files(files) => of_files(files),
     };
-    let lines = match Job::resolve(plan) {
-        Ok(job) => answered(job),
+    Answered { origin: asked.origin.clone(), key: asked.key(), lines }
+}
+
+fn of_plan(plan: &Plan, drawn: bool) -> Vec<String> {
+    let job = match Job::resolve(plan) {
+        Ok(job) => job,
         Err(problems) => {
-            problems.iter().map(|problem| format!("problem {}", problem_line(problem)).replace('\n', " ")).collect()
+            let said = |problem| format!("problem {}", problem_line(problem)).replace('\n', " ");
+            return problems.iter().map(said).collect();
         }
     };
-    Answered { origin: asked.origin.clone(), link: link::encode(plan), lines }
+    let estimate = memory::estimate_replayed(&job);
+    [figures(&estimate), vec![quick(&job)], terms(&estimate, drawn), advice(&job, &estimate)].concat()
+}
+
+/// What a search judges by, before any replay.
+fn quick(job: &Job) -> String {
+    let estimate = memory::outline(job);
+    let (peak, band) = (&estimate.peak, estimate.peak.band);
+    format!(
+        "quick {} {} required {} expandable {} reserved {} band {} {} {} sure {}",
+        estimate.verdict.fit.name(),
+        peak.phase.name(),
+        peak.required_bytes,
+        peak.required_bytes_expandable,
+        peak.reserved_bytes,
+        band.low,
+        band.expected,
+        band.high,
+        peak.safe_bytes,
+    )
+}
+
+/// The plan that import makes of files, by the fields that are not a plan's own defaults, and what it says of the rest.
+fn of_files(files: &[File]) -> Vec<String> {
+    let imported = import(files);
+    let (name, version) = &imported.trainer;
+    let mut lines = vec![format!("trainer {name} {}", version.as_deref().unwrap_or("none"))];
+    let fields = changed(&Plan::default(), &imported.plan);
+    lines.extend(fields.iter().map(|one| format!("field {}={}", one.field, one.after.replace('\n', " "))));
+    lines.extend(imported.missing.iter().map(|name| format!("missing {name}")));
+    lines.extend(imported.not_expressible.iter().map(|listed| format!("not_expressible {}", listed.key)));
+    lines.push(format!("ignored {}", imported.ignored));
+    lines.extend(imported.unknown.iter().map(|unknown| format!("unknown {}", unknown.key)));
+    lines.extend(imported.findings.iter().map(|finding| format!("finding {}", finding.kind.id())));
+    lines
 }
 
 fn figures(estimate: &Estimate) -> Vec<String> {

@@ -1,9 +1,11 @@
 //! The golden files: what the core answers to thousands of plans, to the byte, so that a change that should move nothing can
 //! show that it moved nothing, and one that should move something, what.
 //!
-//! The plans are those of every measured case, every link of the corpus, every scenario, and [`DRAWS`] and [`RECORDED_DRAWS`] drawn at random. An
-//! answer is a few lines of text: counts, phases, allocations by term, what the allocator makes of them, the request that
-//! fails, advice. Each kind of origin has a file, sorted by origin: git stores a change as the lines that changed.
+//! The plans are those of every measured case, every link of the corpus, every scenario, every trainer's release and task, and
+//! [`DRAWS`] and [`RECORDED_DRAWS`] drawn at random. An answer is a few lines of text: counts, phases, the estimate before the
+//! replay, allocations by term, what the allocator makes of them, the request that fails, advice. Of every file of the corpus
+//! of import they hold the plan that import makes. Each kind of origin has a file, sorted by origin: git stores a change as the
+//! lines that changed.
 
 mod answer;
 mod draw;
@@ -17,7 +19,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 pub use moved::{Moved, moved};
-pub use plans::Asked;
+pub use plans::{Asked, Subject};
 
 /// Plans drawn at random.
 pub const DRAWS: usize = 3_000;
@@ -29,8 +31,8 @@ pub const RECORDED_DRAWS: usize = 600;
 pub struct Answered {
     /// Where the plan comes from: `allocator alloc-lora-101`, `link 007`, `draw 0012`.
     pub origin: String,
-    /// The plan.
-    pub link: String,
+    /// The plan as a link, or the folder of files.
+    pub key: String,
     /// The answer, line by line; each begins with what it is about.
     pub lines: Vec<String>,
 }
@@ -40,7 +42,7 @@ pub fn path() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden")
 }
 
-/// Every plan of the golden files, or of each `every` of them the first.
+/// Every plan and file that the golden files are about, or of each `every` of them the first.
 ///
 /// # Errors
 /// A sentence that names the file that cannot be read.
@@ -135,8 +137,8 @@ fn files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
 
 fn text(answers: &[&Answered]) -> String {
     let mut text = String::new();
-    for Answered { origin, link, lines } in answers {
-        text.push_str(&format!("> {origin}\t{link}\n"));
+    for Answered { origin, key, lines } in answers {
+        text.push_str(&format!("> {origin}\t{key}\n"));
         lines.iter().for_each(|line| text.push_str(&format!("{line}\n")));
     }
     text
@@ -146,8 +148,8 @@ fn parse(text: &str) -> Vec<Answered> {
     let mut answers: Vec<Answered> = Vec::new();
     for line in text.lines() {
         match (line.strip_prefix("> ").and_then(|head| head.split_once('\t')), answers.last_mut()) {
-            (Some((origin, link)), _) => {
-                answers.push(Answered { origin: origin.to_owned(), link: link.to_owned(), lines: Vec::new() });
+            (Some((origin, key)), _) => {
+                answers.push(Answered { origin: origin.to_owned(), key: key.to_owned(), lines: Vec::new() });
             }
             (None, Some(last)) => last.lines.push(line.to_owned()),
             (None, None) => {}
@@ -166,7 +168,7 @@ mod tests {
     fn what_is_written_is_read() {
         let answered = |origin: &str| Answered {
             origin: origin.to_owned(),
-            link: "v=1&model=Qwen/Qwen3-4B".to_owned(),
+            key: "v=1&model=Qwen/Qwen3-4B".to_owned(),
             lines: vec!["count 1 2".to_owned(), "phase load 3".to_owned()],
         };
         let answers = vec![answered("link 001"), answered("draw 0002"), answered("draw 0001")];

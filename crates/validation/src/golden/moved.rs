@@ -9,8 +9,8 @@ use super::Answered;
 pub struct Moved {
     /// Where the plan comes from.
     pub origin: String,
-    /// The plan.
-    pub link: String,
+    /// The plan as a link, or the folder of files.
+    pub key: String,
     /// What the line is about: `phase backward`, `required`.
     pub about: String,
     /// As recorded; empty where there was no such line.
@@ -33,16 +33,16 @@ fn about(line: &str) -> String {
 
 /// Every line of `now` that differs from `recorded`, and every plan that only one of them has.
 pub fn moved(recorded: &[Answered], now: &[Answered]) -> Vec<Moved> {
-    let known: HashMap<&str, &Answered> = recorded.iter().map(|answered| (answered.link.as_str(), answered)).collect();
+    let known: HashMap<&str, &Answered> = recorded.iter().map(|answered| (answered.key.as_str(), answered)).collect();
     let mut found = Vec::new();
     for answered in now {
-        let before = known.get(answered.link.as_str()).map(|known| known.lines.as_slice()).unwrap_or_default();
+        let before = known.get(answered.key.as_str()).map(|known| known.lines.as_slice()).unwrap_or_default();
         let mut left: HashMap<String, Vec<&String>> = HashMap::new();
         before.iter().for_each(|line| left.entry(about(line)).or_default().push(line));
         let mut see = |about: String, before: &str, after: &str| {
-            let (origin, link) = (answered.origin.clone(), answered.link.clone());
+            let (origin, key) = (answered.origin.clone(), answered.key.clone());
             let share = share(before, after);
-            found.push(Moved { origin, link, about, before: before.to_owned(), after: after.to_owned(), share });
+            found.push(Moved { origin, key, about, before: before.to_owned(), after: after.to_owned(), share });
         };
         for line in &answered.lines {
             let about = about(line);
@@ -79,7 +79,7 @@ mod tests {
 
     fn answered(lines: &[&str]) -> Vec<Answered> {
         let lines = lines.iter().map(|line| (*line).to_owned()).collect();
-        vec![Answered { origin: "draw 1".to_owned(), link: "v=1".to_owned(), lines }]
+        vec![Answered { origin: "draw 1".to_owned(), key: "v=1".to_owned(), lines }]
     }
 
     #[test]

@@ -7,8 +7,8 @@ use super::{ENGINE_DTYPE, Job, Scheme, adapter_dtype};
 use crate::gpu::{context_bytes, cuda_13_bytes, nccl_bytes};
 use crate::model::{Layer, Module, ModuleKind};
 use crate::plan::{
-    Dtype, EngineNeed, KvCacheDtype, Method, Offload, Plan, Problem, ProblemKind, ReferenceKind, Release, RolloutEngine,
-    TrainerName,
+    Dtype, EngineNeed, KvCacheDtype, Method, Offload, Plan, Problem, ProblemKind, ReferenceKind, Release,
+    RolloutEngine, TrainerName,
 };
 use crate::units::MIB;
 pub(crate) use sizes::captured;

@@ -7,7 +7,7 @@ mod defaults;
 mod transformers;
 pub(super) mod version;
 
-pub use defaults::{DefaultOf, changed_before};
+pub use defaults::{DefaultOf, changed_before, changed_defaults};
 pub use version::Trainer;
 
 use super::{Plan, Problem, ProblemKind, Task, TrainerName};

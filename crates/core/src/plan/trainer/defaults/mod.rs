@@ -8,7 +8,7 @@ mod ms_swift;
 mod rows;
 mod transformers;
 
-pub use rows::{DefaultOf, changed_before};
+pub use rows::{DefaultOf, changed_before, changed_defaults};
 
 use super::super::{Plan, TrainerName};
 

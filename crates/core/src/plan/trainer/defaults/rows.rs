@@ -140,6 +140,11 @@ pub(super) fn apply(plan: &mut Plan) {
     }
 }
 
+/// Releases from which `trainer` takes another default for a field, in the order of the rows; some of them more than once.
+pub fn changed_defaults(trainer: TrainerName) -> impl Iterator<Item = Release> {
+    ROWS.iter().filter(move |row| row.trainer == trainer && row.since > FIRST).map(|row| row.since)
+}
+
 /// Rows of `trainer` and `task` that a release older than `release` lacks: what it took before them is another value.
 pub fn changed_before(trainer: TrainerName, task: Task, release: Release) -> Vec<(DefaultOf, DefaultOf)> {
     let of = |row: &&DefaultOf| row.is_for(trainer, task);
