@@ -141,8 +141,8 @@ fn check_tells_a_script_whether_it_fits() {
         assert!(checked.out.contains("verdict"), "what it needs is printed all the same");
         assert_eq!(estimate(plan, &[]).code, 0);
     }
-    let evaluates = "model=Qwen/Qwen3-8B&gpu=a100-40gb&trainer=trl&method=qlora&gradient_checkpointing=true&max_length=2048\
-                     &per_device_train_batch_size=1&eval_strategy=steps";
+    let evaluates = "model=Qwen/Qwen3-8B&gpu=a100-40gb&trainer=transformers&method=qlora&gradient_checkpointing=true\
+                     &max_length=2048&per_device_train_batch_size=1&eval_strategy=steps";
     for (batch, code) in [(1, 0), (64, 1)] {
         let plan = format!("{evaluates}&per_device_eval_batch_size={batch}");
         let checked = headroom(&["estimate", plan.as_str(), "--check"]);

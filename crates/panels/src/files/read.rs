@@ -2,7 +2,7 @@
 
 use headroom_core::gpu::{self, Gpu};
 use headroom_core::job::Job;
-use headroom_core::plan::{self, Plan, Problem};
+use headroom_core::plan::{self, Plan, Problem, Trainer, TrainerName};
 use headroom_core::units::bytes_text;
 use headroom_files::diagnose::{Asked, Diagnosis, Reading, diagnose, diagnose_beside};
 use headroom_files::finding::{Finding, Kind};
@@ -216,14 +216,25 @@ impl Outcome {
         !self.reports.is_empty()
     }
 
-    /// Whether a text asks for a field that has not been chosen since `first` stood on the page.
+    /// Whether a text asks for a field that has not been chosen since `first` stood on the page, or says one that is another there.
     pub(super) fn asks_beside(&self, first: &Plan, plan: &Plan) -> bool {
         let asked = self.diagnoses.iter().filter_map(|(_, found)| found.asked.as_ref());
-        asked.flat_map(|asked| &asked.missing).any(|key| !is_chosen(key, first, plan))
+        let is_open = asked.flat_map(|asked| &asked.missing).any(|key| !is_chosen(key, first, plan));
+        // What the text says itself is not asked for, and the form may say otherwise.
+        is_open || edited(plan, &self.asked_edits()) != *plan
     }
 
-    /// Fields of a plan that a text says, where it is asked for the others.
+    /// Fields of a plan that a text says, where it is asked for the others; with a trainer its newest release, as no stack says one
+    /// and that of the trainer before is none of it.
     pub(super) fn filled(&self) -> Vec<(&'static str, String)> {
+        let mut edits = self.asked_edits();
+        let trainer = edits.iter().find(|(name, _)| *name == "trainer.name");
+        let newest = trainer.and_then(|(_, name)| TrainerName::from_name(name)).map(Trainer::newest);
+        edits.extend(newest.map(|trainer| ("trainer.version", trainer.version.unwrap_or_default())));
+        edits
+    }
+
+    fn asked_edits(&self) -> Vec<(&'static str, String)> {
         self.diagnoses.iter().find_map(|(_, found)| found.asked.as_ref()).map_or_else(Vec::new, Asked::edits)
     }
 

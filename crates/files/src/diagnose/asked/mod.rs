@@ -4,7 +4,6 @@ mod source;
 mod stated;
 
 use headroom_core::gpu::{self, Gpu, Vendor};
-use headroom_core::plan::{Trainer, TrainerName};
 use headroom_core::units::{bytes_text, count_text};
 
 use super::Said;
@@ -65,13 +64,9 @@ impl Asked {
         let gpu = self.gpus.first().filter(|_| self.gpus.len() == 1).map(|gpu| ("gpu", gpu.id.to_string()));
         let source = self.source.as_ref();
         let trainer = source.map(|source| source.trainer).or(self.stated.trainer);
-        // The version of another trainer is none of this one's.
-        let newest = trainer.and_then(TrainerName::from_name).map(Trainer::newest);
-        let version = newest.map(|trainer| ("trainer.version", trainer.version.unwrap_or_default()));
         let trainer = trainer.map(|trainer| ("trainer.name", trainer.to_owned()));
         let task = source.and_then(|source| source.task).map(|task| ("task", task.to_owned()));
-        let edits = gpu.into_iter().chain(trainer).chain(version).chain(task);
-        edits.chain(self.stated.fields.iter().cloned()).collect()
+        gpu.into_iter().chain(trainer).chain(task).chain(self.stated.fields.iter().cloned()).collect()
     }
 
     /// That nothing is compared, and what to give.
