@@ -587,6 +587,34 @@ fn a_script_s_branches_are_those_of_the_file_that_it_parses() {
 }
 
 #[test]
+fn adapters_that_nobody_asks_for_are_none() {
+    let dpo = "from trl import DPOConfig, DPOTrainer, ModelConfig, TrlParser, get_peft_config\nparser = TrlParser((ModelConfig, DPOConfig))\n\
+        model_args, training_args = parser.parse_args_and_config()\npeft_config = get_peft_config(model_args)\n\
+        trainer = DPOTrainer(model=model_args.model_name_or_path, args=training_args, peft_config=peft_config)\n";
+    let of = |command: &str, method: &str| {
+        let fields = json!({"task": "dpo", "method": method, "model": "Qwen/Qwen2.5-0.5B"});
+        says(&[("run.sh", command), ("tune_dpo.py", dpo)], fields, &[]);
+    };
+    for start in ["accelerate launch -m tune_dpo", "python -m code.tune_dpo", "torchrun --nproc_per_node 1 -m tune_dpo"]
+    {
+        let command = format!("{start} --model_name_or_path Qwen/Qwen2.5-0.5B --max_length 700");
+        of(&command, "full");
+        of(&[&command, " --use_peft"].concat(), "lora");
+    }
+    // trl's own default, where no command is there.
+    says(&[("tune_dpo.py", dpo)], json!({"task": "dpo", "method": "full"}), &["model"]);
+}
+
+#[test]
+fn the_environment_s_defaults_are_values() {
+    let script = "import os\nfrom trl import SFTConfig, SFTTrainer\nBASE = os.environ.get('BASE', 'Qwen/Qwen2.5-0.5B')\n\
+        BATCH = int(os.getenv('BATCH', '3'))\nargs = SFTConfig(per_device_train_batch_size=BATCH, max_length=int(os.environ.get('LEN', 700)), \
+        learning_rate=float(os.getenv('LR', '2e-5')))\ntrainer = SFTTrainer(model=BASE, args=args)\n";
+    let fields = json!({"model": "Qwen/Qwen2.5-0.5B", "per_device_train_batch_size": 3, "max_length": 700});
+    says(&[("t.py", script)], fields, &[]);
+}
+
+#[test]
 fn what_a_script_does_not_use_trains_nothing() {
     let script = "from transformers import Trainer, TrainingArguments, AutoModelForCausalLM\nfrom peft import LoraConfig\n\
         peft_settings = LoraConfig(r=9)\nmodel = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B')\n\

@@ -63,12 +63,21 @@ fn of_command(name: &str, read: &[Read]) -> BTreeMap<String, Value> {
         _ => None,
     });
     let mut starts = commands.flatten().filter_map(|command| {
-        let at = command.words.iter().position(|word| starts_script(&word.text))?;
+        let before = |at: usize| at.checked_sub(1).and_then(|at| command.words.get(at)).map(|word| word.text.as_str());
+        // `-m package.train` starts package/train.py.
+        let is_module = |at: usize, word: &str| is_file && before(at) == Some("-m") && module_file(word) == name;
+        let mut words = command.words.iter().enumerate();
+        let at = words.position(|(at, word)| starts_script(&word.text) || is_module(at, &word.text))?;
         command.words.get(at + 1..)
     });
     let Some(words) = starts.next() else { return BTreeMap::new() };
     let (entries, _) = arguments(words);
     entries.into_iter().map(|entry| (entry.key.replace('-', "_"), literal(&entry.node))).collect()
+}
+
+/// The name of the file that a module's code is in.
+fn module_file(module: &str) -> String {
+    format!("{}.py", module.rsplit('.').next().unwrap_or(module))
 }
 
 /// A word of a command as the value that a script gets.

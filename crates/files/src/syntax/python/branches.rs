@@ -168,7 +168,6 @@ impl Reader<'_, '_> {
     /// `get_peft_config(model_args)` where the options say that no adapters train: nothing (trl trainer/utils.py).
     pub(super) fn no_adapters(&self, name: &str, span: Span) -> bool {
         name.rsplit('.').next() == Some("get_peft_config")
-            && !self.given.is_empty()
             && self.option_of("args.use_peft", span).is_none_or(|node| truth(&node) == Some(false))
     }
 }

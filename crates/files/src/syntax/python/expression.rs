@@ -350,6 +350,18 @@ impl Reader<'_, '_> {
             {
                 Value::Text(dtype.clone())
             }
+            // What the environment says nowhere else is the default that stands here.
+            ("os.environ.get" | "environ.get" | "os.getenv" | "getenv", [_, Node { value: default, .. }])
+                if matches!(default, Value::Text(_) | Value::Integer(_) | Value::Number(_) | Value::Flag(_)) =>
+            {
+                default.clone()
+            }
+            ("int", [Node { value: Value::Text(text), .. }]) if text.trim().parse::<i64>().is_ok() => {
+                text.trim().parse().map_or(Value::Null, Value::Integer)
+            }
+            ("float", [Node { value: Value::Text(text), .. }]) if text.trim().parse::<f64>().is_ok() => {
+                text.trim().parse().map_or(Value::Null, Value::Number)
+            }
             ("int" | "float" | "str" | "bool", [only]) if !matches!(only.value, Value::Text(_)) => only.value.clone(),
             _ => Value::Call { name, arguments, keywords },
         };
