@@ -606,6 +606,27 @@ fn adapters_that_nobody_asks_for_are_none() {
 }
 
 #[test]
+fn a_deepspeed_file_that_is_only_named_is_its_trainers_own() {
+    let axolotl = |file: &str| {
+        format!(
+            "base_model: Qwen/Qwen2.5-0.5B\ndatasets:\n  - path: d\n    type: alpaca\nsequence_len: 700\nmicro_batch_size: 1\ndeepspeed: deepspeed_configs/{file}\n"
+        )
+    };
+    let moved = json!({"zero_stage": 2, "offload_optimizer": "cpu", "distributed.overlap_comm": true});
+    says(&[("a.yaml", &axolotl("zero2.json"))], moved, &["num_gpus"]);
+    let groups = json!({"zero_stage": 3, "offload_param": "none", "distributed.sub_group_size": 0,
+        "distributed.stage3_max_live_parameters": 0, "distributed.stage3_max_reuse_distance": 0});
+    says(&[("a.yaml", &axolotl("zero3_bf16.json"))], groups, &["num_gpus"]);
+    let swift = "NPROC_PER_NODE=2 swift sft --model Qwen/Qwen2.5-0.5B --deepspeed zero2 --max_length 700\n";
+    let buckets = json!({"zero_stage": 2, "offload_optimizer": "none", "distributed.reduce_bucket_size": 200_000_000});
+    says(&[("s.sh", swift)], buckets, &[]);
+    let factory = "model_name_or_path: Qwen/Qwen2.5-0.5B\nstage: sft\ndo_train: true\nfinetuning_type: full\ntemplate: qwen\ncutoff_len: 700\n\
+        deepspeed: examples/deepspeed/ds_z2_config.json\n";
+    let rounds = json!({"zero_stage": 2, "distributed.round_robin_gradients": true, "distributed.overlap_comm": false});
+    says(&[("f.yaml", factory)], rounds, &["num_gpus"]);
+}
+
+#[test]
 fn the_environment_s_defaults_are_values() {
     let script = "import os\nfrom trl import SFTConfig, SFTTrainer\nBASE = os.environ.get('BASE', 'Qwen/Qwen2.5-0.5B')\n\
         BATCH = int(os.getenv('BATCH', '3'))\nargs = SFTConfig(per_device_train_batch_size=BATCH, max_length=int(os.environ.get('LEN', 700)), \

@@ -1,5 +1,5 @@
 //! Writes the report on the kept cases and the table of measured steps; with `--check`, says whether they are up to date.
-//! With `golden`, does so for the answers to thousands of plans, and prints what moved and by how much; with `plans`, prints links to
+//! With `golden`, does so for the answers to thousands of plans, or with `--only` to those of one origin, and prints what moved and by how much; with `plans`, prints links to
 //! plans drawn at random; with `programs`, the bytes that files of recorded programs change.
 
 use std::collections::BTreeMap;
@@ -16,7 +16,8 @@ fn main() -> ExitCode {
     let done = match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [] => run(false),
         ["--check"] => run(true),
-        ["golden"] => record(),
+        ["golden"] => record(None),
+        ["golden", "--only", origin] => record(Some(origin)),
         ["plans", count] => match count.parse() {
             Ok(count) => {
                 print(&(golden::drawn(count).join("\n") + "\n"));
@@ -31,7 +32,7 @@ fn main() -> ExitCode {
             Err(_) => Err(format!("--every takes a whole number, and `{count}` is none.")),
         },
         other => Err(format!(
-            "`{}` is not known here: give nothing, --check, golden, golden --check [--every N], plans N, or programs BEFORE NOW FILE...",
+            "`{}` is not known here: give nothing, --check, golden [--only ORIGIN], golden --check [--every N], plans N, or programs BEFORE NOW FILE...",
             other.join(" ")
         )),
     };
@@ -47,12 +48,15 @@ fn main() -> ExitCode {
 /// Most lines that are printed: the rest is counted.
 const SHOWN: usize = 60;
 
-/// Writes the golden files anew, and says what moved in them.
-fn record() -> Result<(), String> {
-    let answers = golden::answer_all(&golden::asked(1)?);
-    if let Ok(recorded) = golden::read() {
-        print(&told(&golden::moved(&recorded, &answers)));
-    }
+/// Writes the golden files anew, or that of one kind of origin alone, and says what moved in them.
+fn record(only: Option<&str>) -> Result<(), String> {
+    let is_of = |origin: &str| only.is_none_or(|only| origin.split(' ').next() == Some(only));
+    let asked: Vec<_> = golden::asked(1)?.into_iter().filter(|asked| is_of(&asked.origin)).collect();
+    let mut answers = golden::answer_all(&asked);
+    let recorded = golden::read().unwrap_or_default();
+    let (before, others): (Vec<_>, Vec<_>) = recorded.into_iter().partition(|answered| is_of(&answered.origin));
+    print(&told(&golden::moved(&before, &answers)));
+    answers.extend(others);
     let bytes = golden::write(&answers)?;
     print(&format!("{} plans written, {bytes} bytes.\n", answers.len()));
     Ok(())

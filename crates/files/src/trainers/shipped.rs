@@ -1,35 +1,84 @@
 //! Configurations that trainers ship and that people name without giving them.
 
-/// The settings of a DeepSpeed file that a trainer ships, by its name: what its examples hold that bears on memory.
+use headroom_core::plan::TrainerName;
+
+/// The settings of a DeepSpeed file that `trainer` ships, by its name: what its examples hold that bears on memory. Where no trainer is
+/// known, what DeepSpeed and transformers' guide take.
 ///
 /// ms-swift's swift/config/*.json, LLaMA-Factory's examples/deepspeed/ds_z*_config.json, axolotl's deepspeed_configs/*.json.
-pub fn shipped_deepspeed(path: &str) -> Option<&'static str> {
+pub fn shipped_deepspeed(path: &str, trainer: Option<TrainerName>) -> Option<String> {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let name = name.strip_suffix(".json").unwrap_or(name);
     // As ms-swift called them up to its second version: `default-zero3`, `zero2-offload`.
     let name = name.strip_prefix("default-").unwrap_or(name).replace('-', "_");
-    Some(match name.as_str() {
-        "zero0" | "ds_z0_config" => ZERO0,
-        "zero1" => ZERO1,
-        "zero2" | "ds_z2_config" => ZERO2,
-        "zero2_offload" | "ds_z2_offload_config" => ZERO2_OFFLOAD,
-        "zero3" | "zero3_bf16" | "ds_z3_config" | "zero3_fp16" => ZERO3,
-        "zero3_offload" | "zero3_bf16_cpuoffload_all" | "ds_z3_offload_config" => ZERO3_OFFLOAD,
-        "zero3_bf16_cpuoffload_params" => ZERO3_OFFLOAD_PARAM,
-        other => return named_after(other),
-    })
+    let (stage, offload) = match name.as_str() {
+        "zero0" | "ds_z0_config" => (0, Moved::Nothing),
+        "zero1" => (1, Moved::Nothing),
+        // Axolotl's moves the optimizer, and no other file of its stage does not.
+        "zero2" if trainer == Some(TrainerName::Axolotl) => (2, Moved::Optimizer),
+        "zero2" | "ds_z2_config" => (2, Moved::Nothing),
+        "zero2_offload" | "ds_z2_offload_config" => (2, Moved::Optimizer),
+        "zero3" | "zero3_bf16" | "ds_z3_config" | "zero3_fp16" => (3, Moved::Nothing),
+        "zero3_offload" | "zero3_bf16_cpuoffload_all" | "ds_z3_offload_config" => (3, Moved::Both),
+        "zero3_bf16_cpuoffload_params" => (3, Moved::Weights),
+        other => named_after(other)?,
+    };
+    let moved = |section: &str| format!(", \"{section}\": {{\"device\": \"cpu\", \"pin_memory\": true}}");
+    let optimizer =
+        if matches!(offload, Moved::Optimizer | Moved::Both) { moved("offload_optimizer") } else { String::new() };
+    let weights = if matches!(offload, Moved::Weights | Moved::Both) { moved("offload_param") } else { String::new() };
+    let settings = settings_of(stage, trainer);
+    Some(format!(
+        "{{\"zero_optimization\": {{\"stage\": {stage}{optimizer}{weights}{settings}}}, \"bf16\": {{\"enabled\": \"auto\"}}, \
+         \"fp16\": {{\"enabled\": \"auto\"}}}}"
+    ))
+}
+
+/// What a file moves to the host.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Moved {
+    Nothing,
+    Optimizer,
+    Weights,
+    Both,
+}
+
+/// What a trainer's file of a stage holds besides, as keys of `zero_optimization`.
+const fn settings_of(stage: u8, trainer: Option<TrainerName>) -> &'static str {
+    match (stage, trainer) {
+        (1 | 2, Some(TrainerName::MsSwift)) => {
+            r#", "overlap_comm": false, "allgather_bucket_size": 2e8, "reduce_bucket_size": 2e8"#
+        }
+        (1 | 2, Some(TrainerName::Axolotl)) => r#", "overlap_comm": true"#,
+        (2, Some(TrainerName::LlamaFactory)) => {
+            r#", "overlap_comm": false, "allgather_bucket_size": 5e8, "reduce_bucket_size": 5e8, "round_robin_gradients": true"#
+        }
+        (3, Some(TrainerName::Axolotl)) => {
+            r#", "overlap_comm": true, "sub_group_size": 0, "reduce_bucket_size": "auto", "stage3_prefetch_bucket_size": "auto",
+ "stage3_param_persistence_threshold": "auto", "stage3_max_live_parameters": 0, "stage3_max_reuse_distance": 0"#
+        }
+        (3, Some(TrainerName::MsSwift | TrainerName::LlamaFactory)) => {
+            r#", "overlap_comm": false, "sub_group_size": 1e9, "reduce_bucket_size": "auto", "stage3_prefetch_bucket_size": "auto",
+ "stage3_param_persistence_threshold": "auto", "stage3_max_live_parameters": 1e9, "stage3_max_reuse_distance": 1e9"#
+        }
+        (3, _) => {
+            r#", "sub_group_size": 1e9, "reduce_bucket_size": "auto", "stage3_prefetch_bucket_size": "auto",
+ "stage3_param_persistence_threshold": "auto", "stage3_max_live_parameters": 1e9, "stage3_max_reuse_distance": 1e9"#
+        }
+        _ => "",
+    }
 }
 
 /// What people call files after: `ds_config_zero3`, `ds_z3_offload`, `zero_stage1_config`, `stage2_no_offload`.
-fn named_after(name: &str) -> Option<&'static str> {
+fn named_after(name: &str) -> Option<(u8, Moved)> {
     let (stage, offloads) = stage_of(name)?;
     Some(match (stage, offloads) {
-        ('0', _) => ZERO0,
-        ('1', _) => ZERO1,
-        ('2', false) => ZERO2,
-        ('2', true) => ZERO2_OFFLOAD,
-        ('3', false) => ZERO3,
-        ('3', true) => ZERO3_OFFLOAD,
+        ('0', _) => (0, Moved::Nothing),
+        ('1', _) => (1, Moved::Nothing),
+        ('2', false) => (2, Moved::Nothing),
+        ('2', true) => (2, Moved::Optimizer),
+        ('3', false) => (3, Moved::Nothing),
+        ('3', true) => (3, Moved::Both),
         _ => return None,
     })
 }
@@ -83,19 +132,3 @@ pub fn shipped_accelerate(name: &str) -> Option<&'static str> {
         _ => return None,
     })
 }
-
-const ZERO0: &str = r#"{"zero_optimization": {"stage": 0}, "bf16": {"enabled": "auto"}, "fp16": {"enabled": "auto"}}"#;
-const ZERO1: &str = r#"{"zero_optimization": {"stage": 1}, "bf16": {"enabled": "auto"}, "fp16": {"enabled": "auto"}}"#;
-const ZERO2: &str = r#"{"zero_optimization": {"stage": 2}, "bf16": {"enabled": "auto"}, "fp16": {"enabled": "auto"}}"#;
-const ZERO2_OFFLOAD: &str = r#"{"zero_optimization": {"stage": 2, "offload_optimizer": {"device": "cpu", "pin_memory": true}},
- "bf16": {"enabled": "auto"}, "fp16": {"enabled": "auto"}}"#;
-const ZERO3: &str = r#"{"zero_optimization": {"stage": 3, "reduce_bucket_size": "auto", "stage3_prefetch_bucket_size": "auto",
- "stage3_param_persistence_threshold": "auto", "stage3_max_live_parameters": 1e9, "stage3_max_reuse_distance": 1e9,
- "sub_group_size": 1e9}, "bf16": {"enabled": "auto"}, "fp16": {"enabled": "auto"}}"#;
-const ZERO3_OFFLOAD: &str = r#"{"zero_optimization": {"stage": 3, "offload_optimizer": {"device": "cpu", "pin_memory": true},
- "offload_param": {"device": "cpu", "pin_memory": true}, "reduce_bucket_size": "auto", "stage3_prefetch_bucket_size": "auto",
- "stage3_param_persistence_threshold": "auto", "stage3_max_live_parameters": 1e9, "stage3_max_reuse_distance": 1e9,
- "sub_group_size": 1e9}, "bf16": {"enabled": "auto"}, "fp16": {"enabled": "auto"}}"#;
-const ZERO3_OFFLOAD_PARAM: &str = r#"{"zero_optimization": {"stage": 3, "offload_param": {"device": "cpu", "pin_memory": true},
- "reduce_bucket_size": "auto", "stage3_prefetch_bucket_size": "auto", "stage3_param_persistence_threshold": "auto"},
- "bf16": {"enabled": "auto"}, "fp16": {"enabled": "auto"}}"#;

@@ -40,12 +40,18 @@ impl Resolver {
         let named = given.iter().find(|(_, name, _)| crate::syntax::base(name) == base);
         if let Some((file, _, node)) = named.or(given.first()) {
             self.open_deepspeed(*file, node);
-        } else if let Some(node) = shipped_deepspeed(&path).and_then(|text| crate::syntax::json(text).ok()) {
+        } else if let Some(node) = self.shipped(&path) {
             self.open_deepspeed(statement.file, &placed(&node, statement.span));
             self.find(Kind::ShippedFile { path }, &statement);
         } else if !matches!(path.to_ascii_lowercase().as_str(), "" | "none" | "null" | "false") {
             self.find(Kind::MissingFile { path }, &statement);
         }
+    }
+
+    /// The DeepSpeed file that the run's trainer ships under a name.
+    fn shipped(&self, path: &str) -> Option<Node> {
+        let trainer = self.gathered.trainer.map(|(trainer, _)| trainer);
+        shipped_deepspeed(path, trainer).and_then(|text| crate::syntax::json(&text).ok())
     }
 
     fn open_deepspeed(&mut self, file: usize, node: &Node) {
