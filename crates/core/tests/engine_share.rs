@@ -338,9 +338,9 @@ fn weights_in_float32_that_leave_no_room_are_what_is_named() {
         panic!("{problems:?}")
     };
     assert_eq!(field, "torch_dtype");
-    let mut mended = with_share(&plan, share.parse().unwrap());
-    mended["torch_dtype"] = json!("bfloat16");
-    assert!(resolve(&mended).is_ok(), "{:?}", resolve(&mended).err());
+    let mut fixed = with_share(&plan, share.parse().unwrap());
+    fixed["torch_dtype"] = json!("bfloat16");
+    assert!(resolve(&fixed).is_ok(), "{:?}", resolve(&fixed).err());
     // All weights train: in 16 bits they would train otherwise.
     let mut full = plan;
     full["method"] = json!("full");
