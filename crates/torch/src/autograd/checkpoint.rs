@@ -23,9 +23,9 @@ struct Frame {
     recomputed: Cell<bool>,
 }
 
-/// What the first run has handed by name to a checkpoint within it, which ends with the call. transformers binds such arguments into the
-/// function that it runs again (modeling_layers.py `GradientCheckpointingLayer`, `partial(forward, self, **kwargs)`), so that they are kept
-/// as long as its graph, where those by place are the outer checkpoint's to make again.
+/// What the first run has handed by name to a checkpoint within it, which ends with the call. transformers binds arguments by name into
+/// the function that runs again (modeling_layers.py `GradientCheckpointingLayer`, `partial(forward, self, **kwargs)`). So they are kept
+/// as long as the graph; the outer checkpoint makes arguments by place again.
 #[derive(Debug)]
 struct Handed {
     tensor: Option<Tensor>,
