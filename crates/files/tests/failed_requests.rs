@@ -165,3 +165,16 @@ fn the_stack_tells_the_optimizer_s_state_from_its_temporaries() {
     assert!(what.contains("is the optimizer's first step: Second moment"), "{what}");
     assert!(what.contains("Of about the same size"), "{what}");
 }
+
+/// A fused kernel does not shrink what DeepSpeed fills with zeros before the first step: offload and shards do.
+#[test]
+fn what_the_optimizer_is_set_up_with_is_offloaded_or_sharded() {
+    let on_40_gb = job(&HALVES.replace("h200", "a100-40gb"));
+    let text = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 14.90 GiB.";
+    let found = diagnose(text.as_bytes(), Some(&on_40_gb)).unwrap();
+    let own = found.findings.iter().find(|one| one.kind.id() == "failed_request_optimizer_setup").unwrap();
+    for language in [Language::English, Language::Chinese] {
+        let fix = own.said(language).fix;
+        assert!(fix.contains("offload_optimizer") && !fix.contains("adamw_torch_fused"), "{fix}");
+    }
+}

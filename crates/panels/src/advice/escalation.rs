@@ -132,8 +132,10 @@ fn steps_sheet<'a>(page: &'a Page, found: &Advised, answer: &LevelAnswer) -> She
     sheet.push("<ol class=\"steps\">");
     let before = std::iter::once(found.job.plan()).chain(advice.stages.iter().map(|stage| &stage.plan));
     for (stage, before) in advice.stages.iter().zip(before) {
-        // Without those before it a step may make no sense; the only one is what the last button takes.
-        let alone = if advice.stages.len() > 1 { stage.lever.apply(&found.job) } else { None };
+        // The only step is what the last button takes, and what comes first has its own button above.
+        let offered = advice.stages.len() == 1
+            || found.frozen_in_float32.as_ref().is_some_and(|first| first.lever == stage.lever);
+        let alone = if offered { None } else { stage.lever.apply(&found.job) };
         step(texts, &mut sheet, stage, before, alone.as_ref().map(Job::plan));
     }
     sheet.push("</ol>");

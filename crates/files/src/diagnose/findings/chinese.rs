@@ -219,6 +219,7 @@ fn class(class: Class) -> &'static str {
         Class::AttentionScores => "注意力分数",
         Class::GatheredLayer => "聚合起来的一层参数",
         Class::Bucket => "通信桶",
+        Class::OptimizerSetup => "优化器的初始化",
         Class::OptimizerFirstStep => "优化器的第一步",
         Class::OptimizerStep => "优化器更新",
         Class::Expert => "专家的张量",
@@ -241,9 +242,12 @@ fn class_fix(class: Class) -> &'static str {
         }
         Class::Bucket => "调小通信桶：reduce_bucket_size、allgather_bucket_size、bucket_cap_mb。",
         Class::OptimizerFirstStep => "优化器状态从此常驻：改用 8-bit 或分页优化器、LoRA、分片（ZeRO、FSDP）或卸载。",
+        Class::OptimizerSetup => {
+            "把优化器卸载到内存（offload_optimizer），用更多 GPU 分片，或只训练适配器：DeepSpeed 在首次更新之前就建立 fp32 状态。"
+        }
         Class::OptimizerStep => "改用不需要临时张量的 adamw_torch_fused，或 8-bit 优化器。",
         Class::Expert | Class::Activation => "减小 micro-batch 或长度，或打开 gradient_checkpointing。",
-        Class::Weights => "以 16 位或 4 位加载，或对权重分片。",
+        Class::Weights => "用更少的位数加载（16 位，配合适配器可用 4 位），或对权重分片。",
         Class::Gradient => "对梯度分片（ZeRO-2、FSDP），或只训练适配器。",
         Class::KvCache => "一次少生成几条，或生成短一些。",
         Class::Clipping => "给裁剪的临时张量留出显存：减小 micro-batch 无济于事，分片有用。",

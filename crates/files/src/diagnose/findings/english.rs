@@ -254,6 +254,7 @@ fn class(class: Class) -> &'static str {
         Class::AttentionScores => "the attention scores",
         Class::GatheredLayer => "a gathered layer",
         Class::Bucket => "a communication bucket",
+        Class::OptimizerSetup => "the optimizer's set-up",
         Class::OptimizerFirstStep => "the optimizer's first step",
         Class::OptimizerStep => "the optimizer's step",
         Class::Expert => "an expert's",
@@ -280,9 +281,12 @@ fn class_fix(class: Class) -> &'static str {
         Class::OptimizerFirstStep => {
             "The state stays from here on: an 8-bit or paged optimizer, LoRA, sharding (ZeRO, FSDP) or offload."
         }
+        Class::OptimizerSetup => {
+            "Offload the optimizer (offload_optimizer), shard over more GPUs, or train adapters: DeepSpeed makes fp32 states before the first step."
+        }
         Class::OptimizerStep => "Take adamw_torch_fused, which needs no temporaries, or an 8-bit optimizer.",
         Class::Expert | Class::Activation => "Take a smaller micro-batch or length, or gradient_checkpointing.",
-        Class::Weights => "Load in 16 or 4 bits, or shard the weights.",
+        Class::Weights => "Load in fewer bits (16, or 4 with adapters), or shard the weights.",
         Class::Gradient => "Shard the gradients (ZeRO-2, FSDP), or train adapters.",
         Class::KvCache => "Generate fewer sequences at once, or shorter ones.",
         Class::Clipping => {

@@ -22,6 +22,8 @@ pub enum Class {
     GatheredLayer,
     /// A bucket of gradients, or of parameters.
     Bucket,
+    /// What DeepSpeed sets the optimizer up with before any step.
+    OptimizerSetup,
     /// Optimizer state, which the first step makes.
     OptimizerFirstStep,
     /// Temporaries of a later step of the optimizer.
@@ -50,6 +52,7 @@ impl Class {
             Self::AttentionScores => "failed_request_attention_scores",
             Self::GatheredLayer => "failed_request_gathered_layer",
             Self::Bucket => "failed_request_bucket",
+            Self::OptimizerSetup => "failed_request_optimizer_setup",
             Self::OptimizerFirstStep => "failed_request_optimizer_first_step",
             Self::OptimizerStep => "failed_request_optimizer_step",
             Self::Expert => "failed_request_expert",
@@ -70,6 +73,7 @@ impl Class {
             (Term::GatheredParameters, _) => Self::GatheredLayer,
             (Term::ReduceBuckets | Term::OffloadStaging, _) => Self::Bucket,
             (Term::ExpertActivations | Term::ExpertWeights, Phase::Forward | Phase::Backward) => Self::Expert,
+            (_, Phase::Load) if is_optimizers(*term) => Self::OptimizerSetup,
             (_, Phase::OptimizerStep) if *step == 1 => Self::OptimizerFirstStep,
             (Term::OptimizerTemporaries, _) | (_, Phase::OptimizerStep) => Self::OptimizerStep,
             (_, Phase::GradientClipping) => Self::Clipping,
@@ -83,6 +87,11 @@ impl Class {
             },
         }
     }
+}
+
+/// Whether it belongs to the optimizer wherever it comes.
+fn is_optimizers(term: Term) -> bool {
+    term == Term::OptimizerTemporaries || term.category() == Category::OptimizerStates
 }
 
 /// A request of the plan that has the size of the one that failed, or about that.
@@ -141,6 +150,8 @@ const HINTS: &[(&str, Hint)] = &[
     // Where optimizers of torch and bitsandbytes make what they keep.
     ("_init_group", Hint::OptimizerState),
     ("init_state", Hint::OptimizerState),
+    // Where DeepSpeed takes a step with zeros for gradients, before training.
+    ("initialize_optimizer_states", Hint::Optimizer),
     ("torch/optim/", Hint::Optimizer),
     ("bitsandbytes/optim", Hint::Optimizer),
     ("optimization.py", Hint::Optimizer),
@@ -174,9 +185,12 @@ impl Hint {
         let (class, phase) = (Class::of(place), place.phase);
         match self {
             Self::OptimizerState => {
-                class == Class::OptimizerFirstStep && place.term.category() == Category::OptimizerStates
+                matches!(class, Class::OptimizerSetup | Class::OptimizerFirstStep)
+                    && place.term.category() == Category::OptimizerStates
             }
-            Self::Optimizer => matches!(class, Class::OptimizerFirstStep | Class::OptimizerStep),
+            Self::Optimizer => {
+                matches!(class, Class::OptimizerSetup | Class::OptimizerFirstStep | Class::OptimizerStep)
+            }
             Self::Loss => matches!(class, Class::Logits | Class::LogitsFp32 | Class::Loss),
             Self::Attention => class == Class::AttentionScores,
             Self::Gather => matches!(class, Class::GatheredLayer | Class::Bucket),
