@@ -113,7 +113,7 @@ fn notes_are_the_pages() {
         let job = Job::resolve(&read).unwrap();
         let estimate = memory::estimate_replayed(&job);
         assert!(!estimate.notes.is_empty(), "{plan}");
-        let ran = headroom(&["estimate", plan]);
+        let ran = headroom(&["estimate", plan, "--full"]);
         let notes = ran.out.split_once("\nNotes\n").expect("a list of notes").1;
         let said: Vec<String> = estimate.notes.iter().map(PAGE.texts().note).collect();
         assert_eq!(notes.lines().map(str::trim).collect::<Vec<_>>(), said, "{plan}");

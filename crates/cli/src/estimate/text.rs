@@ -16,6 +16,12 @@ use headroom_answers::Estimated;
 /// Rows below this share of the peak are counted together, so that what matters is on one screen.
 const SMALL_SHARE: f64 = 0.001;
 
+/// Lines of a short estimate: what a small terminal shows at once.
+const SHORT_LINES: usize = 20;
+
+/// Notes in a short estimate.
+const SHORT_NOTES: usize = 5;
+
 /// How much is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extent {
@@ -29,27 +35,62 @@ pub(super) enum Extent {
 
 /// Writes `estimated`.
 pub(super) fn write(estimated: &Estimated, extent: Extent, out: &mut dyn Write) -> Result<(), Failure> {
+    if extent == Extent::Short {
+        return write_short(estimated, out);
+    }
     write_header(estimated, out)?;
     let estimate = &estimated.estimate;
-    write_phases(estimate, extent, out)?;
-    if extent == Extent::Short {
-        write_limit(estimate, out)?;
-        write_host_total(estimated.job.plan(), estimate, out)?;
-        time::write_total(estimated, out)?;
-    } else {
-        write_peak(estimated.job.plan().task, estimate, out)?;
-        accuracy::write(estimated, out)?;
-        write_allocations(estimate, extent, out)?;
-        task::write(&estimated.job, estimate, out)?;
-        write_host(estimated.job.plan(), estimate, out)?;
-        time::write(estimated, out)?;
-    }
+    writeln!(
+        out,
+        "\nWhat each phase needs at its peak, GiB; overhead: what the allocator needs beyond the tensors, context, NCCL"
+    )?;
+    write_phases(estimate, estimate.phases.len(), out)?;
+    write_peak(estimated.job.plan().task, estimate, out)?;
+    accuracy::write(estimated, out)?;
+    write_allocations(estimate, extent, out)?;
+    task::write(&estimated.job, estimate, out)?;
+    write_host(estimated.job.plan(), estimate, out)?;
+    time::write(estimated, out)?;
     if !estimate.notes.is_empty() {
         writeln!(out, "\nNotes")?;
         for note in &estimate.notes {
             writeln!(out, "  {}", (ENGLISH.note)(note))?;
         }
     }
+    Ok(())
+}
+
+/// What fits a screen: the verdict and the notes whole, and of the phases those with the highest need.
+fn write_short(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Failure> {
+    let Estimated { job, estimate, .. } = estimated;
+    let (mut above, mut below) = (Vec::new(), Vec::new());
+    write_header(estimated, &mut above)?;
+    if let Some(failure) = &estimate.failure {
+        write_failure(failure, &mut below)?;
+    }
+    write_host_total(job.plan(), estimate, &mut below)?;
+    time::write_total(estimated, &mut below)?;
+    let shown = if estimate.notes.len() > SHORT_NOTES { SHORT_NOTES - 1 } else { SHORT_NOTES };
+    for note in estimate.notes.iter().take(shown) {
+        writeln!(below, "Note: {}", (ENGLISH.note)(note))?;
+    }
+    if let more @ 1.. = estimate.notes.len().saturating_sub(shown) {
+        writeln!(below, "{more} more notes: --full")?;
+    }
+    let lines = |text: &[u8]| text.iter().filter(|byte| **byte == b'\n').count();
+    // A blank line, the sentence and the table's heading.
+    let rows = SHORT_LINES.saturating_sub(lines(&above) + lines(&below) + 3).clamp(1, estimate.phases.len().max(1));
+    let which = match estimate.phases.len() {
+        all if all > rows => format!(" (the highest {rows} of {all})"),
+        _ => String::new(),
+    };
+    out.write_all(&above)?;
+    writeln!(
+        out,
+        "\nWhat each phase needs at its peak, GiB{which}; --full lists every tensor with its formula, and how accurate this is"
+    )?;
+    write_phases(estimate, rows, out)?;
+    out.write_all(&below)?;
     Ok(())
 }
 
@@ -165,7 +206,8 @@ fn share_text(share: f64) -> String {
 
 /// Phases down, categories across; categories that never hold a byte are left out. Every row adds up, and the peak's is
 /// what the verdict says.
-fn write_phases(estimate: &Estimate, extent: Extent, out: &mut dyn Write) -> Result<(), Failure> {
+/// Of more than `most` phases those with the highest need are written, in the order of the step.
+fn write_phases(estimate: &Estimate, most: usize, out: &mut dyn Write) -> Result<(), Failure> {
     let needs: Vec<Vec<(Category, u64)>> = estimate.phases.iter().map(|used| estimate.need_by_category(used)).collect();
     let of = |parts: &[(Category, u64)], category: Category| -> u64 {
         parts.iter().filter(|(c, _)| *c == category).map(|(_, bytes)| *bytes).fold(0, u64::saturating_add)
@@ -182,18 +224,20 @@ fn write_phases(estimate: &Estimate, extent: Extent, out: &mut dyn Write) -> Res
             .chain(heading)
             .chain(["total", "of it allocated"].map(str::to_owned)),
     );
-    for (phase, parts) in estimate.phases.iter().zip(&needs) {
+    let mut highest: Vec<usize> = (0..estimate.phases.len()).collect();
+    let need = |place: &usize| estimate.phases.get(*place).map_or(0, |phase| estimate.need_bytes(phase));
+    highest.sort_by_key(|place| std::cmp::Reverse(need(place)));
+    highest.truncate(most);
+    for (place, (phase, parts)) in estimate.phases.iter().zip(&needs).enumerate() {
+        if !highest.contains(&place) {
+            continue;
+        }
         let bytes: Vec<u64> = used.iter().map(|category| of(parts, *category)).collect();
         let peak = if phase.phase == estimate.peak.phase { "peak" } else { "" };
         let name = (ENGLISH.phase)(phase.phase).to_owned();
         let total = [gib_text(estimate.need_bytes(phase)), gib_text(phase.allocated_bytes), peak.to_owned()];
         table.row([name].into_iter().chain(gib_parts(&bytes)).chain(total));
     }
-    let more = match extent {
-        Extent::Short => "--full lists every tensor with its formula, and how accurate this is",
-        Extent::Full | Extent::All => "overhead: what the allocator needs beyond the tensors, context, NCCL",
-    };
-    writeln!(out, "\nWhat each phase needs at its peak, GiB; {more}")?;
     table.write(out)?;
     Ok(())
 }
