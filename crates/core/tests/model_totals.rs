@@ -178,6 +178,17 @@ fn models_with_images_are_as_large_as_their_checkpoints() {
     assert!(counted > 40, "{counted} models");
 }
 
+/// A checkpoint has its tower whatever the reader trains: an entry that leaves the tower out says so with each estimate.
+#[test]
+fn whoever_is_counted_without_a_tower_says_so() {
+    for model in catalogue() {
+        let config: Value = serde_json::from_str(model.config).unwrap();
+        let read = Model::from_config_by(model.id, &config, &Programs::default(), Images::Some).unwrap();
+        let is_part = read.notes.iter().any(|note| matches!(note, Note::TextPart { .. }));
+        assert_eq!(is_part, model.label.contains("(text part)"), "{}", model.id);
+    }
+}
+
 #[test]
 fn programs_count_text_parts_alone() {
     let programs = Programs::default();
