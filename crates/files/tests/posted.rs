@@ -827,3 +827,106 @@ fn a_reference_that_is_loaded_and_set_to_evaluate_is_a_copy() {
         DPOTrainer(model, ref_model, args=DPOConfig(output_dir='o'))\n";
     says(&[("d.py", script)], json!({"task": "dpo", "reference.kind": "copy"}), &[]);
 }
+
+/// A script that fills a class of its own and TRL's from what it is started with.
+fn parses(class: &str) -> String {
+    format!(
+        "from dataclasses import dataclass, field\nfrom trl import {class}Config, {class}Trainer, ModelConfig, TrlParser\n\
+        @dataclass\nclass Own:\n    dataset_id_or_path: str\n    max_seq_length: int = field(default=512)\n    gsm_ratio: float = 0.3\n\
+        parser = TrlParser((ModelConfig, Own, {class}Config))\nmodel_args, own_args, training_args = parser.parse_args_and_config()\n\
+        trainer = {class}Trainer(model=model_args.model_name_or_path, args=training_args, train_dataset=d)\n"
+    )
+}
+
+#[test]
+fn a_file_that_a_script_of_trl_parses_is_trl_s() {
+    let yaml = "model_name_or_path: Qwen/Qwen2.5-0.5B\nper_device_train_batch_size: 4\nmax_completion_length: 96\nnum_generations: 4\n\
+        max_prompt_length: 128\nvllm_device: auto\nuse_vllm: true\noutput_dir: o\ndataset_id_or_path: d\ngsm_ratio: 0.5\n";
+    let script = parses("GRPO");
+    let fields = || json!({"trainer.name": "trl", "trainer.version": "0.17.0", "task": "grpo", "rollout.max_prompt_length": 128});
+    // As an option, alone on the line, as a module, or with no command at all; the script's name says nothing.
+    for run in [
+        "accelerate launch --num_processes 2 train.py --config g.yaml\n",
+        "python train.py g.yaml\n",
+        "nohup torchrun --nproc_per_node 2 src/train.py --config=conf/g.yaml > log 2>&1 &\n",
+        "python -m src.train --config g.yaml\n",
+    ] {
+        let imported = says(&[("run.sh", run), ("g.yaml", yaml), ("train.py", &script)], fields(), &[]);
+        let found = kinds(&imported);
+        assert!(found.contains(&"release_implied") && !found.contains(&"unknown_key"), "{run}: {found:?}");
+        assert_eq!(unknown(&imported), ["dataset_id_or_path", "gsm_ratio"], "{run}");
+    }
+    says(&[("g.yaml", yaml), ("train.py", &script)], fields(), &[]);
+    // Of a script that was not given, keys that TRL alone has say whose it is.
+    let open = says(&[("run.sh", "python train.py --config g.yaml\n"), ("g.yaml", yaml)], fields(), &[]);
+    assert!(!kinds(&open).contains(&"unknown_key"));
+    assert!(kinds(&open).contains(&"missing_file"));
+    let preferences = "model_name_or_path: Qwen/Qwen2.5-0.5B\nmax_length: 640\nmax_prompt_length: 320\noutput_dir: o\n";
+    let dpo = parses("DPO");
+    let run = "torchrun --nproc_per_node 2 train.py d.yaml\n";
+    let fields = json!({"task": "dpo", "trainer.version": "0.28.0", "max_length": 640});
+    says(&[("run.sh", run), ("d.yaml", preferences), ("train.py", &dpo)], fields, &[]);
+    // The same parser reads the command itself.
+    let run = "python train.py --model_name_or_path Qwen/Qwen2.5-0.5B --max_prompt_length 320 --max_length 640\n";
+    says(&[("run.sh", run), ("train.py", &dpo)], json!({"trainer.version": "0.28.0"}), &[]);
+}
+
+#[test]
+fn a_field_of_a_script_s_own_is_no_key_of_a_release() {
+    let yaml = "model_name_or_path: Qwen/Qwen2.5-0.5B\nmax_seq_length: 640\ndataset_id_or_path: d\noutput_dir: o\n";
+    let script = parses("SFT");
+    let imported = read(&[("run.sh", "python train.py --config s.yaml\n"), ("s.yaml", yaml), ("train.py", &script)]);
+    assert!(kinds(&imported).contains(&"release_assumed"), "{:?}", imported.findings);
+    let theirs = script.replace("    max_seq_length: int = field(default=512)\n", "");
+    let imported = read(&[("run.sh", "python train.py --config s.yaml\n"), ("s.yaml", yaml), ("train.py", &theirs)]);
+    assert!(kinds(&imported).contains(&"release_implied"), "{:?}", imported.findings);
+    // TRL's own command takes no others.
+    let strict = read(&[("run.sh", "trl sft --config s.yaml\n"), ("s.yaml", yaml)]);
+    assert!(kinds(&strict).contains(&"unknown_key"), "{:?}", strict.findings);
+}
+
+#[test]
+fn the_length_of_ms_swift_s_reinforcement_is_the_prompt_s() {
+    let run = |rest: &str| {
+        format!("swift rlhf --rlhf_type grpo --model Qwen/Qwen2.5-0.5B --dataset d --num_generations 4 {rest}\n")
+    };
+    let fields = json!({"rollout.max_prompt_length": 2048, "rollout.max_completion_length": 320});
+    says(&[("r.sh", &run("--max_length 2048 --max_completion_length 320"))], fields.clone(), &[]);
+    says(&[("r.sh", &run("--max_length 2048 --max_new_tokens 320"))], fields, &[]);
+    let sft = "swift sft --model Qwen/Qwen2.5-0.5B --dataset d --max_length 2048\n";
+    says(&[("r.sh", sft)], json!({"max_length": 2048}), &[]);
+}
+
+#[test]
+fn bounds_of_images_in_tokens_are_pixels() {
+    let run = |exports: &str, model: &str, rest: &str| {
+        format!("{exports} \\\nswift sft --model {model} --dataset d --max_length 4096 {rest}\n")
+    };
+    let later = "Qwen/Qwen3-VL-4B-Instruct";
+    for (exports, model, rest, pixels) in [
+        ("IMAGE_MAX_TOKEN_NUM=1024", later, "", 1024 * 32 * 32),
+        ("IMAGE_MAX_TOKEN_NUM=1024", "Qwen/Qwen2.5-VL-7B-Instruct", "", 1024 * 28 * 28),
+        ("MAX_PIXELS=99999 IMAGE_MAX_TOKEN_NUM=256", later, "", 256 * 32 * 32),
+        ("IMAGE_MAX_TOKEN_NUM=256", later, "--max_pixels 100352", 100_352),
+        ("IMAGE_MAX_TOKEN_NUM=64", later, "--max_pixels 100352", 64 * 32 * 32),
+    ] {
+        let imported = read(&[("r.sh", &run(exports, model, rest))]);
+        assert_eq!(
+            field("images.max_pixels").unwrap().value(&imported.plan),
+            json!(pixels),
+            "{exports} {model} {rest}"
+        );
+    }
+    let listed = |exports: &str, model: &str| -> Vec<String> {
+        let imported = read(&[("r.sh", &run(exports, model, ""))]);
+        imported.not_expressible.iter().map(|listed| listed.key.clone()).collect()
+    };
+    let others = "IMAGE_MIN_TOKEN_NUM=4 VIDEO_MAX_TOKEN_NUM=128 VIDEO_MIN_PIXELS=3136 FPS_MIN_FRAMES=4 MAX_SLICE_NUMS=4 NAME_OF_MINE=1";
+    assert_eq!(
+        listed(others, later),
+        ["IMAGE_MIN_TOKEN_NUM", "VIDEO_MAX_TOKEN_NUM", "VIDEO_MIN_PIXELS", "FPS_MIN_FRAMES", "MAX_SLICE_NUMS"]
+    );
+    assert_eq!(listed("IMAGE_MAX_TOKEN_NUM=1024", "/m/own-vl"), ["IMAGE_MAX_TOKEN_NUM"]);
+    // A model of text reads none of them.
+    assert!(listed(others, "Qwen/Qwen2.5-0.5B").is_empty());
+}

@@ -23,6 +23,7 @@ mod trl;
 mod verl;
 
 pub use fact::{As, Fact};
+pub(crate) use launchers::SIZES_OF_IMAGES;
 pub(crate) use removed::{REMOVED, Removed};
 pub use shipped::{accelerate_named_after, shipped_accelerate, shipped_deepspeed};
 pub use topic::Topic;

@@ -201,7 +201,11 @@ impl Gatherer<'_> {
         if matches!(candidate.launcher, Launcher::Trl | Launcher::Axolotl) {
             self.launcher_flags(file, table, &mut entries);
         }
-        self.found.draft.entries(&entries, Origin { table, file, rank: Rank::Arguments });
+        let origin = Origin { table, file, rank: Rank::Arguments };
+        if script && self.parsed.into_trl {
+            self.judged(&entries, Origin { table: &TRL_SCRIPT, ..origin });
+        }
+        self.found.draft.entries(&entries, origin);
         self.stage(file, &candidate);
     }
 
@@ -267,7 +271,9 @@ impl Gatherer<'_> {
                 | Kind::Torchtune
         );
         if !(says_itself && trainer.1 == Evidence::Keys) {
-            self.roles[place] = Some(Role::Trainer(trainer.0));
+            let (name, evidence) = trainer;
+            let is_own = evidence != Evidence::Named;
+            self.roles[place] = Some(if is_own { Role::Script(name) } else { Role::Trainer(name) });
         }
     }
 
@@ -424,7 +430,7 @@ fn named_trainer(path: &str) -> Option<TrainerName> {
 }
 
 /// The trainer whose keys these are.
-fn by_keys(entries: &[Entry]) -> (TrainerName, &'static Table) {
+pub(super) fn by_keys(entries: &[Entry]) -> (TrainerName, &'static Table) {
     let has = |keys: &[&str]| entries.iter().any(|entry| keys.contains(&entry.key.replace('-', "_").as_str()));
     if entries.iter().any(|entry| entry.key.starts_with("actor_rollout_ref.")) {
         (TrainerName::Verl, &VERL)

@@ -1,6 +1,6 @@
 //! Options of a script that its command gives, or a file of keys that it parses: read again, the script says what it runs with.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::File;
 use super::super::recognise::{Content, Kind};
@@ -23,16 +23,52 @@ pub(super) fn give(files: &[File], read: &mut [Read]) {
     }
 }
 
+/// What scripts take beside the arguments of a library's classes.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Parsed {
+    /// A script parses a command or a file of keys.
+    pub(super) parses: bool,
+    /// One of the classes that it parses is a configuration of TRL's.
+    pub(super) into_trl: bool,
+    /// Fields of the scripts' own classes: keys by these names are no library's.
+    own: BTreeSet<String>,
+}
+
+impl Parsed {
+    /// What the scripts among `read` parse.
+    pub(super) fn of(read: &[Read]) -> Self {
+        let mut parsed = Self::default();
+        for read in read {
+            let Content::Script(script) = &read.content else { continue };
+            for call in script.calls.iter().filter(|call| is_parser(call)) {
+                parsed.parses = true;
+                parsed.into_trl |= super::python::parsed_task(call).is_some();
+            }
+            parsed.own.extend(script.options.iter().cloned());
+        }
+        parsed
+    }
+
+    /// Whether a key is a field of a script's own class.
+    pub(super) fn is_own(&self, key: &str) -> bool {
+        self.own.contains(&key.replace('-', "_"))
+    }
+}
+
 /// Whether a script takes its arguments from a command or a file of keys (transformers hf_argparser.py, trl
 /// scripts/utils.py).
 fn parses(script: &Script) -> bool {
-    script.calls.iter().any(|call| match &call.value {
+    script.calls.iter().any(is_parser)
+}
+
+fn is_parser(call: &Node) -> bool {
+    match &call.value {
         Value::Call { name, .. } => matches!(
             name.rsplit('.').next(),
             Some("TrlParser" | "HfArgumentParser" | "H4ArgumentParser" | "parse_args_and_config" | "parse_yaml_file")
         ),
         _ => false,
-    })
+    }
 }
 
 /// The keys of the file that such a script parses: the one that is a trainer's.

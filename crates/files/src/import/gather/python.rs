@@ -411,10 +411,9 @@ impl Gatherer<'_> {
                 Value::List(items) => open.extend(items),
                 Value::Expression(class) => {
                     let class = class.rsplit('.').next().unwrap_or(class);
-                    let method = class.strip_suffix("Config").unwrap_or("");
-                    if let Some((_, task)) = METHODS.iter().find(|(name, _)| *name == method) {
+                    if let Some(task) = configured(class) {
                         self.trainer(TrainerName::Trl, Evidence::Named);
-                        self.task(*task, Evidence::Named);
+                        self.task(task, Evidence::Named);
                     } else if class == "TrainingArguments" {
                         self.trainer(TrainerName::Transformers, Evidence::Base);
                     }
@@ -509,6 +508,30 @@ impl Gatherer<'_> {
             self.implied(Fact::Classifier, Value::Flag(true), owner, (file, span), Rank::Script);
         }
     }
+}
+
+/// What a class of TRL's arguments trains.
+fn configured(class: &str) -> Option<Task> {
+    let method = class.strip_suffix("Config")?;
+    METHODS.iter().find(|(name, _)| *name == method).map(|(_, task)| *task)
+}
+
+/// What is trained by the class of TRL's that a parser fills.
+pub(super) fn parsed_task(call: &Node) -> Option<Task> {
+    let Value::Call { arguments, .. } = &call.value else { return None };
+    let mut open: Vec<&Node> = arguments.iter().collect();
+    while let Some(node) = open.pop() {
+        match &node.value {
+            Value::List(items) => open.extend(items),
+            Value::Expression(class) => {
+                if let Some(task) = configured(class.rsplit('.').next().unwrap_or(class)) {
+                    return Some(task);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 pub(super) fn statement(file: usize, entry: &Entry) -> Statement {

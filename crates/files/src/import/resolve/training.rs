@@ -90,6 +90,12 @@ impl Resolver {
             return;
         }
         match self.whole(Fact::Length) {
+            // swift/arguments/base_args/template_args.py `max_length`: what a prompt may have; answers have a bound of their own.
+            Some((length, statement)) if self.named == TrainerName::MsSwift && self.is_reinforcement() => {
+                let field = "rollout.max_prompt_length";
+                self.alone(self.says_itself(field), field, length, &statement);
+                return;
+            }
             // NeMo Automodel's rows that are not packed.
             Some((0, statement)) if statement.tool == "nemo_automodel" => self.ignored += 1,
             Some((length, statement)) => {
@@ -345,7 +351,9 @@ impl Resolver {
     fn open_script(&mut self) {
         let is_own = self.gathered.is_script_open && !self.gathered.draft.unknown.is_empty();
         for field in ["per_device_train_batch_size", "max_length"] {
-            if is_own && !self.is_set(field) && !self.says_itself(field) {
+            // Prompts and answers have lengths of their own.
+            let has_none = field == "max_length" && self.is_reinforcement();
+            if is_own && !has_none && !self.is_set(field) && !self.says_itself(field) {
                 self.missing.push(field);
             }
         }

@@ -27,6 +27,8 @@ pub struct Script {
     pub attributes: Vec<Entry>,
     /// Names assigned a literal: `max_seq_length = 2048`.
     pub variables: Vec<Entry>,
+    /// Names of its own options: fields of its classes of arguments, `add_argument("--name")`.
+    pub options: Vec<String>,
     /// Where the file asks whether the GPU has bf16; taken as yes.
     pub asks_for_bf16: Vec<Span>,
 }

@@ -78,6 +78,7 @@ impl Reader<'_, '_> {
         let begin = self.at;
         let Some(target) = self.target() else {
             self.at = begin;
+            self.bare_field();
             return Ok(());
         };
         let node = self.expression(0)?;
