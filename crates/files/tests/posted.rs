@@ -930,3 +930,53 @@ fn bounds_of_images_in_tokens_are_pixels() {
     // A model of text reads none of them.
     assert!(listed(others, "Qwen/Qwen2.5-0.5B").is_empty());
 }
+
+#[test]
+fn the_branch_of_a_script_s_mode_runs() {
+    let run = |mode: &str, rest: &str| {
+        format!(
+            "#!/bin/bash\nMODE=\"{mode}\"\nEXTRA=\"--bf16\"\ncase \"$MODE\" in\n  dryrun|smoke)\n    BATCH=2\n    LEN=256\n    ;;\n  full*)\n    BATCH=8\n    LEN=4096\n    \
+            EXTRA=\"$EXTRA --gradient_checkpointing\"\n    ;;\n  *) echo \"usage\" >&2; exit 1 ;;\nesac\n{rest}python run_clm.py --model_name_or_path \
+            Qwen/Qwen2.5-0.5B --per_device_train_batch_size $BATCH --block_size $LEN $EXTRA --output_dir o\n"
+        )
+    };
+    for (mode, batch, length, checkpointing) in
+        [("${1:-dryrun}", 2, 256, false), ("full-node", 8, 4096, true), ("smoke", 2, 256, false)]
+    {
+        let fields = json!({"per_device_train_batch_size": batch, "max_length": length, "gradient_checkpointing": checkpointing});
+        let imported = says(&[("run.sh", &run(mode, ""))], fields, &[]);
+        assert!(imported.not_expressible.is_empty(), "{mode}: {:?}", imported.not_expressible);
+    }
+    // Of a mode that nobody knows what the branches share is taken; what differs is listed.
+    let imported = read(&[("run.sh", &run("$1", ""))]);
+    let listed: Vec<&str> = imported.not_expressible.iter().map(|listed| listed.key.as_str()).collect();
+    assert_eq!(listed, ["$EXTRA", "per_device_train_batch_size", "block_size"], "{:?}", imported.not_expressible);
+    let test = "if [ \"$MODE\" == full-node ]; then\n  BATCH=16\nelse\n  BATCH=1\nfi\n";
+    says(&[("run.sh", &run("full-node", test))], json!({"per_device_train_batch_size": 16}), &[]);
+}
+
+#[test]
+fn a_script_s_own_function_cuts_rows() {
+    let script = |function: &str| {
+        format!(
+            "from transformers import AutoModelForCausalLM, AutoTokenizer, Trainer, TrainingArguments\nMAX_LENGTH = 384\n\
+            tokenizer = AutoTokenizer.from_pretrained('Qwen/Qwen2.5-0.5B')\n{function}\
+            model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B')\n\
+            Trainer(model=model, args=TrainingArguments(output_dir='o', per_device_train_batch_size=2), train_dataset=d).train()\n"
+        )
+    };
+    for function in [
+        "def f(row):\n    return tokenizer(row['text'], max_length=MAX_LENGTH, truncation=True)\n",
+        "def f(row):\n    input_ids = tokenizer(row['text'])['input_ids']\n    if len(input_ids) > MAX_LENGTH:\n        input_ids = input_ids[:MAX_LENGTH]\n    \
+        return {'input_ids': input_ids}\n",
+        "def f(row):\n    max_len = 384\n    input_ids = []\n    out = tokenizer(row['text'])\n    out['input_ids'] = out['input_ids'][:max_len]\n    return out\n",
+        "def f(row):\n    ids = tokenizer.encode(row['text'])\n    return {'input_ids': ids[-MAX_LENGTH:]}\n",
+        "block_size = 384\ndef group(rows):\n    return {k: [t[i : i + block_size] for i in range(0, n, block_size)] for k, t in rows.items()}\n",
+    ] {
+        says(&[("train.py", &script(function))], json!({"max_length": 384}), &[]);
+    }
+    // A slice of something else, or of no known length, cuts nothing.
+    let other = "def f(row):\n    words = row['text'][:384]\n    input_ids = input_ids[:n]\n";
+    let imported = says(&[("train.py", &script(other))], json!({}), &[]);
+    assert!(!imported.understood.iter().any(|told| told.field == "max_length"), "{:?}", imported.understood);
+}

@@ -142,6 +142,7 @@ impl Gatherer<'_> {
             }
         }
         self.longest_text(file, script);
+        self.cut_rows(file, script);
         for attribute in &script.attributes {
             if attribute.key.ends_with(".use_cache") {
                 self.found.python.use_cache = Some(statement(file, attribute));
@@ -155,6 +156,17 @@ impl Gatherer<'_> {
         }
         if self.found.trainer.is_none() && !script.calls.is_empty() {
             self.trainer(TrainerName::Custom, Evidence::Keys);
+        }
+    }
+
+    /// The length that a script's own function cuts rows to. TRL's classes cut them again.
+    fn cut_rows(&mut self, file: usize, script: &Script) {
+        if matches!(self.found.trainer, Some((TrainerName::Trl, Evidence::Named))) {
+            return;
+        }
+        for cut in &script.cuts {
+            let said = Statement { rank: Rank::Artifact, tool: TRANSFORMERS.tool, ..statement(file, cut) };
+            self.found.draft.say(Fact::Length, said);
         }
     }
 

@@ -248,6 +248,9 @@ impl Reader<'_, '_> {
 
     /// `x[...]`, `x(...)`, `x.y` of what is no plain name.
     fn postfix(&mut self, node: Node, start: usize, depth: usize) -> Result<Node, Fault> {
+        if self.is_mark("[") {
+            self.cut(start, depth)?;
+        }
         self.abandon(node);
         if self.is_mark(".") {
             self.at += if self.is_name(1) { 2 } else { 1 };

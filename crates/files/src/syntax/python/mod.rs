@@ -5,6 +5,7 @@
 
 mod branches;
 mod containers;
+mod cuts;
 mod expression;
 mod lexer;
 mod options;
@@ -29,6 +30,8 @@ pub struct Script {
     pub variables: Vec<Entry>,
     /// Names of its own options: fields of its classes of arguments, `add_argument("--name")`.
     pub options: Vec<String>,
+    /// Lengths that its slices cut rows of tokens to.
+    pub cuts: Vec<Entry>,
     /// Where the file asks whether the GPU has bf16; taken as yes.
     pub asks_for_bf16: Vec<Span>,
 }
