@@ -980,3 +980,61 @@ fn a_script_s_own_function_cuts_rows() {
     let imported = says(&[("train.py", &script(other))], json!({}), &[]);
     assert!(!imported.understood.iter().any(|told| told.field == "max_length"), "{:?}", imported.understood);
 }
+
+/// A notebook of one cell of code, with what it printed and what its host was asked for.
+fn notebook(code: &str, printed: &[&str], metadata: Value) -> String {
+    let lines = |text: &str| text.split_inclusive('\n').map(str::to_owned).collect::<Vec<_>>();
+    let outputs: Vec<_> =
+        printed.iter().map(|text| json!({"name": "stdout", "output_type": "stream", "text": lines(text)})).collect();
+    let cells = json!([{"cell_type": "markdown", "metadata": {}, "source": ["Runs on a **free** Tesla T4 Colab instance\n"]},
+        {"cell_type": "code", "metadata": {}, "source": lines(code), "outputs": outputs}]);
+    json!({"cells": cells, "metadata": metadata, "nbformat": 4}).to_string()
+}
+
+const BY_UNSLOTH: &str = "from unsloth import FastLanguageModel\nfrom trl import SFTConfig, SFTTrainer\n\
+    model, tokenizer = FastLanguageModel.from_pretrained(model_name='unsloth/Qwen2.5-0.5B', max_seq_length=512, dtype=None)\n\
+    model = FastLanguageModel.get_peft_model(model, r=4)\nSFTTrainer(model=model, args=SFTConfig(per_device_train_batch_size=3)).train()\n";
+
+#[test]
+fn a_banner_says_the_gpu_and_what_it_cannot() {
+    let older = "==((====))==  Unsloth: Fast Qwen2 patching release 2024.5\n   \\\\   /|    GPU: Tesla T4. Max memory: 14.748 GB. Platform = Linux.\n\
+        O^O/ \\_/ \\    Pytorch: 2.3.0+cu121. CUDA = 7.5. CUDA Toolkit = 12.1.\n\\        /    Bfloat16 = FALSE. Xformers = 0.0.26. FA = False.\n";
+    let newer = "==((====))==  Unsloth 2025.6.2: Fast Qwen2 patching. Transformers: 4.52.4.\n   \\\\   /|    NVIDIA L4. Num GPUs = 2. Max memory: 22.168 GB. Platform: Linux.\n\
+        O^O/ \\_/ \\    Torch: 2.7.0+cu126. CUDA: 8.9. CUDA Toolkit: 12.6. Triton: 3.3.0\n\\        /    Bfloat16 = TRUE. FA [Xformers = 0.0.30. FA2 = False]\n";
+    let stats = "GPU = NVIDIA A100-SXM4-40GB. Max memory = 39.557 GB.\n0.7 GB of memory reserved.\n";
+    let table = "|   0  Tesla V100-SXM2-16GB           Off |   00000000:00:04.0 Off |                    0 |\n";
+    for (printed, gpu, gpus, autocast) in [
+        (older, "t4", 1, "fp16"),
+        (newer, "l4", 2, "bf16"),
+        (stats, "a100-40gb", 1, "bf16"),
+        (table, "v100-16gb", 1, "fp16"),
+    ] {
+        let fields =
+            || json!({"gpu": gpu, "num_gpus": gpus, "mixed_precision": autocast, "per_device_train_batch_size": 3});
+        says(&[("u.ipynb", &notebook(BY_UNSLOTH, &[printed], json!({})))], fields(), &[]);
+        // In a log beside the script.
+        says(&[("log.txt", printed), ("u.py", BY_UNSLOTH)], fields(), &[]);
+    }
+    // A card that no catalogue has still has no bf16.
+    let unknown = older.replace("Tesla T4", "NVIDIA CMP 90HX");
+    let fields = json!({"mixed_precision": "fp16"});
+    says(&[("u.ipynb", &notebook(BY_UNSLOTH, &[&unknown], json!({})))], fields, &["gpu"]);
+}
+
+#[test]
+fn a_notebook_s_host_is_its_gpu_where_nothing_was_printed() {
+    let colab = |kind: &str| json!({"accelerator": "GPU", "colab": {"gpuType": kind}});
+    for (metadata, gpu) in [
+        (colab("T4"), "t4"),
+        (colab("A100"), "a100-40gb"),
+        (colab("L4"), "l4"),
+        (json!({"kaggle": {"accelerator": "nvidiaTeslaP100"}}), "p100"),
+    ] {
+        says(&[("n.ipynb", &notebook(BY_UNSLOTH, &[], metadata))], json!({"gpu": gpu}), &[]);
+    }
+    let printed = "GPU = NVIDIA L4. Max memory = 22.168 GB.\n";
+    says(&[("n.ipynb", &notebook(BY_UNSLOTH, &[printed], colab("T4")))], json!({"gpu": "l4"}), &[]);
+    // A stated format stays, whatever the GPU.
+    let stated = BY_UNSLOTH.replace("=3)", "=3, bf16=True)");
+    says(&[("n.ipynb", &notebook(&stated, &[], colab("T4")))], json!({"mixed_precision": "bf16"}), &[]);
+}

@@ -192,6 +192,8 @@ pub(super) fn gather(files: &[File]) -> Gathered {
     for (place, file) in files.iter().enumerate() {
         if notes[place] || matches!(gatherer.found.kinds[place], Kind::Unknown | Kind::Shell) {
             gatherer.printed(place, &file.text);
+        } else if gatherer.found.notebooks.contains(&place) {
+            gatherer.printed_by_cells(place, &file.text);
         }
     }
     gatherer.stated_gpus(&notes);

@@ -5,7 +5,7 @@ use super::super::node::{Entry, Value};
 use super::expression::Reader;
 
 /// What a script calls a row of tokens.
-const ROWS: [&str; 5] = ["input_ids", "tokens", "token_ids", "ids", "labels"];
+const ROWS: [&str; 4] = ["input_ids", "tokens", "token_ids", "ids"];
 /// Parts of the names that people give to a row's length.
 const LENGTHS: [&str; 6] = ["block", "len", "chunk", "context", "seq", "max"];
 
