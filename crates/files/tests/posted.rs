@@ -1038,3 +1038,40 @@ fn a_notebook_s_host_is_its_gpu_where_nothing_was_printed() {
     let stated = BY_UNSLOTH.replace("=3)", "=3, bf16=True)");
     says(&[("n.ipynb", &notebook(&stated, &[], colab("T4")))], json!({"mixed_precision": "bf16"}), &[]);
 }
+
+#[test]
+fn keys_of_an_older_ms_swift_say_its_release() {
+    let fields = |version: &str| json!({"trainer.name": "ms-swift", "trainer.version": version});
+    for (run, version) in [
+        (
+            "swift sft --model_id_or_path Qwen/Qwen2.5-7B-Instruct --sft_type lora --lora_target_modules q_proj --dataset d",
+            "2.6.0",
+        ),
+        ("swift sft --model Qwen/Qwen2.5-7B-Instruct --train_type lora --dataset d --max_length 999", "4.0.0"),
+        (
+            "swift sft --model Qwen/Qwen2.5-7B-Instruct --train_type lora --tools_prompt x --dataset d --max_length 999",
+            "3.2.0",
+        ),
+    ] {
+        let imported = says(&[("run.sh", run)], fields(version), &[]);
+        let found = kinds(&imported);
+        assert!(found.contains(&"release_not_modelled") && !found.contains(&"release_assumed"), "{run}: {found:?}");
+        assert!(!found.contains(&"step_of_release"), "{run}: {found:?}");
+    }
+    // Of 2 the length is known, which since is the model's own.
+    let earlier = "swift sft --model_type qwen2_5-7b-instruct --sft_type full --dataset d";
+    says(&[("run.sh", earlier)], json!({"max_length": 2048, "trainer.version": "2.6.0"}), &[]);
+    let newest = read(&[("run.sh", "swift sft --model Qwen/Qwen2.5-7B-Instruct --tuner_type lora --dataset d")]);
+    assert!(kinds(&newest).contains(&"release_assumed"), "{:?}", newest.findings);
+    // A stated release that is older is said to be none that is modelled; one that has lost the key stops the run.
+    let pinned = read(&[(
+        "run.sh",
+        "pip install ms-swift==3.5.0\nswift sft --model Qwen/Qwen2.5-7B-Instruct --train_type lora --dataset d",
+    )]);
+    assert!(kinds(&pinned).contains(&"release_not_modelled"), "{:?}", pinned.findings);
+    let stops = read(&[(
+        "run.sh",
+        "pip install ms-swift==4.6.0\nswift sft --model Qwen/Qwen2.5-7B-Instruct --train_type lora --dataset d",
+    )]);
+    assert!(kinds(&stops).contains(&"removed_key"), "{:?}", stops.findings);
+}

@@ -117,6 +117,11 @@ impl Resolver {
         if let Some(longest) = longest.and_then(|model| model.max_position_embeddings) {
             self.default("max_length", longest);
         }
+        if self.trainer == TrainerName::MsSwift && self.runs.stated().is_before(3, 0) {
+            // swift/llm/utils/argument.py of 2.6 `SftArguments.max_length`.
+            self.default("max_length", 2048);
+            return;
+        }
         if matches!(self.named, TrainerName::MsSwift) && !self.is_reinforcement() {
             // swift/arguments/base_args/base_args.py: `max_model_len` of the model.
             self.findings.push(Finding::nowhere(Kind::LengthOfModel));
