@@ -813,7 +813,16 @@ fn a_bound_on_a_release_states_the_newest_below_it() {
             "pip install \"{pin}\" peft==0.11.1\ntrl sft --model_name_or_path Qwen/Qwen2.5-0.5B --dataset_name d --output_dir o\n"
         )
     };
-    for (pin, version) in [("trl<0.9", "0.8"), ("trl>=0.15,<0.19.1", "0.19.0"), ("trl<=0.17.0", "0.17.0")] {
+    for (pin, version) in [
+        ("trl<0.9", "0.8"),
+        ("trl>=0.15,<0.19.1", "0.19.0"),
+        ("trl<=0.17.0", "0.17.0"),
+        ("trl<1.0", "0.29"),
+        ("trl>=0.9,<1", "0.29"),
+        ("trl[peft]<1.0.0", "0.29"),
+        ("trl >= 0.9, < 0.12", "0.11"),
+        ("trl!=0.19.0,<0.20.0", "0.19"),
+    ] {
         says(&[("r.sh", &run(pin))], json!({"trainer.version": version}), &[]);
     }
     let free = read(&[("r.sh", &run("trl>=0.15"))]);
@@ -1074,4 +1083,31 @@ fn keys_of_an_older_ms_swift_say_its_release() {
         "pip install ms-swift==4.6.0\nswift sft --model Qwen/Qwen2.5-7B-Instruct --train_type lora --dataset d",
     )]);
     assert!(kinds(&stops).contains(&"removed_key"), "{:?}", stops.findings);
+}
+
+#[test]
+fn rented_machines_have_their_gpus() {
+    let yaml = "base_model: Qwen/Qwen2.5-7B\nadapter: lora\nlora_r: 8\nsequence_len: 512\nmicro_batch_size: 1\ndeepspeed: zero3.json\n";
+    let zero = ("zero3.json", "{\"zero_optimization\": {\"stage\": 3}}");
+    for (said, gpu, gpus) in [
+        ("We train on a p4d.24xlarge", "a100-40gb", 8),
+        ("OOM on `ml.p5.48xlarge` (SageMaker)", "h100-80gb", 8),
+        ("machine: a2-highgpu-4g on GCP", "a100-40gb", 4),
+        ("Azure Standard_ND96amsr_A100_v4", "a100-80gb", 8),
+        ("我用的是 g5.12xlarge", "a10g", 4),
+    ] {
+        let post = format!("# {said}\n```yaml\n{yaml}```\n");
+        let imported = read(&[("p.md", &post), zero]);
+        assert_eq!(field("gpu").unwrap().value(&imported.plan), gpu, "{said}");
+        assert_eq!(imported.plan.num_gpus, gpus, "{said}: {:?}", imported.findings);
+    }
+    let sky = format!(
+        "resources:\n  cloud: aws\n  instance_type: g6e.12xlarge\nsetup: pip install axolotl\nrun: |\n  axolotl train a.yaml\n"
+    );
+    let imported = read(&[("task.yaml", &sky), ("a.yaml", yaml), zero]);
+    assert_eq!(field("gpu").unwrap().value(&imported.plan), "l40s", "{:?}", imported.findings);
+    assert_eq!(imported.plan.num_gpus, 4, "{:?}", imported.findings);
+    // Two that are weighed against each other are none.
+    let both = format!("# p4d.24xlarge is too small, p5.48xlarge works\n```yaml\n{yaml}```\n");
+    assert!(read(&[("p.md", &both), zero]).missing.contains(&"gpu"));
 }

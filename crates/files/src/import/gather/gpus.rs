@@ -6,6 +6,7 @@ use headroom_core::search::Found;
 use super::super::draft::Rank;
 use super::super::recognise::Kind;
 use super::Gatherer;
+use super::instances::instances;
 use crate::syntax::{Node, Source, Span, Value};
 use crate::trainers::Fact;
 
@@ -148,7 +149,20 @@ fn mentions(text: &str, kind: Kind, is_note: bool) -> Vec<Mention> {
                 Mention { ids, is_clear, span, is_stated, count }
             }));
         };
-        if let Some(name) = in_banner(line).or_else(|| in_table(line)) {
+        let rented = instances(line);
+        if !rented.is_empty() {
+            let is_text = is_note && !(fenced && is_code);
+            // A key asks for the machine; a sentence may weigh it against another.
+            let is_comment = line.trim_start().starts_with('#') && !line.trim_start().starts_with("#SBATCH");
+            let is_said = !(is_text || is_comment) || sentence(line, is_text).is_some();
+            found.extend(rented.iter().filter(|_| is_said).map(|one| Mention {
+                ids: vec![one.gpu],
+                is_clear: true,
+                span: source.span(start + one.from, start + one.to),
+                is_stated: !(is_text || is_comment),
+                count: Some(one.count),
+            }));
+        } else if let Some(name) = in_banner(line).or_else(|| in_table(line)) {
             let printed = [name, &size_in_banner(line).map_or_else(String::new, |size| format!(" {size}GB"))].concat();
             let ids = search(name).one().or_else(|| search(&printed).one());
             let span = source.span(at(name), at(name) + name.len());

@@ -3,6 +3,7 @@
 mod commands;
 mod containers;
 mod gpus;
+mod instances;
 mod launch;
 mod options;
 mod printed;
