@@ -863,7 +863,7 @@ fn a_file_that_a_script_of_trl_parses_is_trl_s() {
         let imported = says(&[("run.sh", run), ("g.yaml", yaml), ("train.py", &script)], fields(), &[]);
         let found = kinds(&imported);
         assert!(found.contains(&"release_implied") && !found.contains(&"unknown_key"), "{run}: {found:?}");
-        assert_eq!(unknown(&imported), ["dataset_id_or_path", "gsm_ratio"], "{run}");
+        assert_eq!(unknown(&imported), ["gsm_ratio"], "{run}");
     }
     says(&[("g.yaml", yaml), ("train.py", &script)], fields(), &[]);
     // Of a script that was not given, keys that TRL alone has say whose it is.
@@ -1101,13 +1101,23 @@ fn rented_machines_have_their_gpus() {
         assert_eq!(field("gpu").unwrap().value(&imported.plan), gpu, "{said}");
         assert_eq!(imported.plan.num_gpus, gpus, "{said}: {:?}", imported.findings);
     }
-    let sky = format!(
-        "resources:\n  cloud: aws\n  instance_type: g6e.12xlarge\nsetup: pip install axolotl\nrun: |\n  axolotl train a.yaml\n"
-    );
-    let imported = read(&[("task.yaml", &sky), ("a.yaml", yaml), zero]);
+    let sky = "resources:\n  cloud: aws\n  instance_type: g6e.12xlarge\nsetup: pip install axolotl\nrun: |\n  axolotl train a.yaml\n";
+    let imported = read(&[("task.yaml", sky), ("a.yaml", yaml), zero]);
     assert_eq!(field("gpu").unwrap().value(&imported.plan), "l40s", "{:?}", imported.findings);
     assert_eq!(imported.plan.num_gpus, 4, "{:?}", imported.findings);
     // Two that are weighed against each other are none.
     let both = format!("# p4d.24xlarge is too small, p5.48xlarge works\n```yaml\n{yaml}```\n");
     assert!(read(&[("p.md", &both), zero]).missing.contains(&"gpu"));
+}
+
+#[test]
+fn a_length_of_a_script_that_nobody_knows_is_of_no_release() {
+    let yaml = "model_name_or_path: Qwen/Qwen2.5-0.5B\nmax_seq_length: 640\nuse_peft: true\noutput_dir: o\n";
+    let run = |script: &str| format!("torchrun --nproc_per_node 2 {script} --config s.yaml\n");
+    let imported = read(&[("run.sh", &run("mine.py")), ("s.yaml", yaml)]);
+    assert!(!kinds(&imported).contains(&"release_implied"), "{:?}", imported.findings);
+    assert_eq!(imported.plan.max_length, 640);
+    // A script that is called after a method of TRL's is TRL's.
+    let named = read(&[("run.sh", &run("run_sft.py")), ("s.yaml", yaml)]);
+    assert!(kinds(&named).contains(&"release_implied"), "{:?}", named.findings);
 }

@@ -9,8 +9,8 @@ use super::{Evidence, Gatherer, Role, commands, containers};
 use crate::finding::{Finding, Kind as Found};
 use crate::syntax::{Command, Entry, Node, Span, Value};
 use crate::trainers::{
-    ACCELERATE, AXOLOTL, BITSANDBYTES, Fact, LLAMA_FACTORY, LLAMA_FACTORY_V1, MS_SWIFT, NEMO_AUTOMODEL, PEFT, SCRIPT,
-    TORCHTUNE, TRL, TRL_SCRIPT, Table, UNSLOTH_STUDIO, VERL,
+    ACCELERATE, AXOLOTL, BITSANDBYTES, Fact, LLAMA_FACTORY, LLAMA_FACTORY_V1, MS_SWIFT, NEMO_AUTOMODEL, OWN_ARGUMENTS,
+    PEFT, SCRIPT, TORCHTUNE, TRL, TRL_SCRIPT, Table, UNSLOTH_STUDIO, VERL,
 };
 
 impl Gatherer<'_> {
@@ -104,9 +104,13 @@ impl Gatherer<'_> {
         }
     }
 
-    /// Notes the keys of `entries` that releases of TRL's classes have taken away; a script's own field of that name is none.
+    /// Notes the keys of `entries` that releases of TRL's classes have taken away; a script's own field of that name is none. Of a
+    /// script that nobody gave, whose name says nothing either, it may be one.
     pub(super) fn judged(&mut self, entries: &[Entry], origin: Origin<'_>) {
-        let of_classes: Vec<Entry> = entries.iter().filter(|entry| !self.parsed.is_own(&entry.key)).cloned().collect();
+        let is_open = self.found.is_script_open && !self.parsed.parses;
+        let is_own =
+            |key: &str| self.parsed.is_own(key) || is_open && OWN_ARGUMENTS.means(&key.replace('-', "_")).is_some();
+        let of_classes: Vec<Entry> = entries.iter().filter(|entry| !is_own(&entry.key)).cloned().collect();
         self.found.draft.of_classes(&of_classes, origin);
     }
 

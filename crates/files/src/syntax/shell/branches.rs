@@ -164,7 +164,8 @@ impl Reader<'_> {
                 continue;
             }
             let stated: Vec<_> = outcomes.iter().map(|outcome| outcome.variables.get(&name)).collect();
-            let agreed = stated.windows(2).all(|two| two[0].map(texts) == two[1].map(texts));
+            let agreed =
+                stated.windows(2).all(|two| two[0].map(|words| texts(words)) == two[1].map(|words| texts(words)));
             let value = match (stated.first().copied().flatten(), before.variables.get(&name)) {
                 (Some(value), _) if agreed => value.clone(),
                 (_, Some(value)) if reads_options => value.clone(),
@@ -285,19 +286,14 @@ impl Reader<'_> {
             }
         }
         self.at = from;
-        let any = tokens.split(|token| matches!(token, Token::Or)).map(|all| {
-            let each = all.split(|token| matches!(token, Token::And)).map(|test| self.test(test));
-            each.fold(Some(true), |found, next| match (found, next) {
-                (Some(false), _) | (_, Some(false)) => Some(false),
-                (Some(true), Some(true)) => Some(true),
-                _ => None,
+        let any: Vec<Option<bool>> = tokens
+            .split(|token| matches!(token, Token::Or))
+            .map(|all| {
+                let each: Vec<_> = all.split(|token| matches!(token, Token::And)).map(|test| self.test(test)).collect();
+                together(&each, false)
             })
-        });
-        Ok(any.fold(Some(false), |found, next| match (found, next) {
-            (Some(true), _) | (_, Some(true)) => Some(true),
-            (Some(false), Some(false)) => Some(false),
-            _ => None,
-        }))
+            .collect();
+        Ok(together(&any, true))
     }
 
     /// `[ a = b ]`, `[[ -z $a ]]`, `test 2 -gt 1`, `true`: of known words alone.
@@ -310,7 +306,7 @@ impl Reader<'_> {
             }
         }
         let is_bracket = |word: &&Word| matches!(word.text.as_str(), "[" | "[[" | "]" | "]]" | "test");
-        let is_test = words.iter().any(|word| is_bracket(word));
+        let is_test = words.iter().any(is_bracket);
         words.retain(|word| !is_bracket(word));
         let is_negated = words.first().is_some_and(|first| first.text == "!");
         let words = if is_negated { words.get(1..)? } else { words.as_slice() };
@@ -322,6 +318,14 @@ impl Reader<'_> {
                 let is_empty =
                     known(value).map(|text| text.is_empty()).or_else(|| self.is_unset(value).then_some(true));
                 is_empty.map(|is_empty| is_empty == (sign.text == "-z"))
+            }
+            // `[ "$1" == "" ]`: the same in other words.
+            [value, sign, nothing] if is_test && nothing.text.is_empty() && nothing.known && self.is_unset(value) => {
+                match sign.text.as_str() {
+                    "=" | "==" => Some(true),
+                    "!=" => Some(false),
+                    _ => None,
+                }
             }
             [left, sign, right] if is_test => compared(&known(left)?, &sign.text, &known(right)?),
             _ => None,
@@ -335,6 +339,14 @@ impl Reader<'_> {
         let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         word.text.starts_with('$') && is_name && !self.variables.contains_key(name)
     }
+}
+
+/// What several tests come to, of which one alone decides where it is `decisive`: `||` by one that holds, `&&` by one that does not.
+fn together(tests: &[Option<bool>], decisive: bool) -> Option<bool> {
+    if tests.contains(&Some(decisive)) {
+        return Some(decisive);
+    }
+    tests.iter().all(|test| test.is_some()).then_some(!decisive)
 }
 
 /// `left sign right` of a test.
@@ -353,7 +365,7 @@ fn compared(left: &str, sign: &str, right: &str) -> Option<bool> {
     })
 }
 
-fn texts(words: &Vec<Word>) -> Vec<(&str, bool)> {
+fn texts(words: &[Word]) -> Vec<(&str, bool)> {
     words.iter().map(|word| (word.text.as_str(), word.known)).collect()
 }
 
@@ -481,6 +493,8 @@ mod tests {
             ("[[ $M == f*l && $N -eq 2 ]]", "1"),
             ("[ $M != full ] || [ $N -lt 2 ]", "2"),
             ("[ -z \"$UNSET\" ]", "1"),
+            ("[ \"$1\" == \"\" ]", "1"),
+            ("[[ $1 != '' ]]", "2"),
             ("! [ -n \"$M\" ]", "2"),
         ] {
             assert_eq!(behind(&test(condition)), (expected.to_owned(), true), "{condition}");
