@@ -1121,3 +1121,48 @@ fn a_length_of_a_script_that_nobody_knows_is_of_no_release() {
     let named = read(&[("run.sh", &run("run_sft.py")), ("s.yaml", yaml)]);
     assert!(kinds(&named).contains(&"release_implied"), "{:?}", named.findings);
 }
+
+#[test]
+fn a_script_s_own_file_of_keys_is_read_as_the_script_reads_it() {
+    let yaml = "model:\n  name: Qwen/Qwen2.5-0.5B\ntraining:\n  batch_size: 3\n  max_len: 640\n  args:\n    gradient_accumulation_steps: 5\n    output_dir: o\nlora:\n  r: 24\n";
+    let script = |read: &str| {
+        format!(
+            "import yaml\nfrom peft import LoraConfig\nfrom trl import SFTConfig, SFTTrainer\n{read}\
+            args = SFTConfig(per_device_train_batch_size=config['training']['batch_size'], max_length=config['training'].get('max_len', 100), \
+            **config['training']['args'])\ntrainer = SFTTrainer(model=config['model']['name'], args=args, \
+            peft_config=LoraConfig(r=config['lora']['r'], lora_alpha=config['lora'].get('alpha', 48)))\ntrainer.train()\n"
+        )
+    };
+    let fields = || {
+        json!({"model": "Qwen/Qwen2.5-0.5B", "per_device_train_batch_size": 3, "max_length": 640, "gradient_accumulation_steps": 5,
+        "lora.r": 24, "lora.lora_alpha": 48})
+    };
+    for read in [
+        "config = yaml.safe_load(open('config.yaml'))\n",
+        "with open('config.yaml') as file:\n    config = yaml.safe_load(file)\n",
+        "def load_config(path):\n    with open(path) as file:\n        return yaml.safe_load(file)\nconfig = load_config('config.yaml')\n",
+    ] {
+        let script = script(read);
+        let imported = says(&[("train.py", &script), ("config.yaml", yaml)], fields(), &[]);
+        assert!(!kinds(&imported).contains(&"unrecognised"), "{read}: {:?}", imported.findings);
+    }
+    // A function takes it by its name, and attributes are keys.
+    let inside = "from omegaconf import OmegaConf\nfrom trl import SFTConfig, SFTTrainer\ndef main(cfg):\n    args = SFTConfig(per_device_train_batch_size=cfg.training.batch_size, \
+        max_length=cfg.training.max_len)\n    SFTTrainer(model=cfg.model.name, args=args).train()\nmain(OmegaConf.load('config.yaml'))\n";
+    let fields = json!({"model": "Qwen/Qwen2.5-0.5B", "per_device_train_batch_size": 3, "max_length": 640});
+    says(&[("train.py", inside), ("config.yaml", yaml)], fields, &[]);
+    // The script's own dictionary likewise; flat keys of such a file are the script's, whatever TRL has by the name.
+    let own = "from trl import SFTConfig, SFTTrainer\nCONFIG = {'model': 'Qwen/Qwen2.5-0.5B', 'batch': 7}\n\
+        SFTTrainer(model=CONFIG['model'], args=SFTConfig(per_device_train_batch_size=CONFIG['batch'])).train()\n";
+    says(&[("train.py", own)], json!({"model": "Qwen/Qwen2.5-0.5B", "per_device_train_batch_size": 7}), &[]);
+    let flat = "model_name: Qwen/Qwen2.5-0.5B\nmax_prompt_length: 512\nnum_generations: 4\n";
+    let groups = "import yaml\nfrom trl import GRPOConfig, GRPOTrainer\ncfg = yaml.safe_load(open('config.yaml'))\n\
+        args = GRPOConfig(num_generations=cfg['num_generations'], output_dir='o')\n\
+        GRPOTrainer(model=cfg['model_name'], reward_funcs=[f], args=args).train()\n";
+    let imported = says(
+        &[("train.py", groups), ("config.yaml", flat)],
+        json!({"model": "Qwen/Qwen2.5-0.5B", "rollout.num_generations": 4}),
+        &[],
+    );
+    assert!(!kinds(&imported).contains(&"release_implied"), "{:?}", imported.findings);
+}

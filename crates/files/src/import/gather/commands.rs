@@ -441,7 +441,7 @@ fn named_trainer(path: &str) -> Option<TrainerName> {
 }
 
 /// The trainer whose keys these are.
-pub(super) fn by_keys(entries: &[Entry]) -> (TrainerName, &'static Table) {
+fn by_keys(entries: &[Entry]) -> (TrainerName, &'static Table) {
     let has = |keys: &[&str]| entries.iter().any(|entry| keys.contains(&entry.key.replace('-', "_").as_str()));
     if entries.iter().any(|entry| entry.key.starts_with("actor_rollout_ref.")) {
         (TrainerName::Verl, &VERL)

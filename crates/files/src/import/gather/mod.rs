@@ -151,8 +151,8 @@ pub(super) fn gather(files: &[File]) -> Gathered {
         }
     }
     let Parts { mut read, titles } = read;
-    options::give(files, &mut read);
-    let parsed = options::Parsed::of(&read);
+    let reads = options::give(files, &mut read);
+    let parsed = options::Parsed::of(&read, reads);
     let mut gatherer = Gatherer {
         files,
         roles: vec![None; files.len()],

@@ -26,7 +26,8 @@ impl Gatherer<'_> {
             _ => self.likelier(kind),
         };
         // The parser of a script takes fields of its own beside those of TRL's classes.
-        let is_parsed = matches!(role, Some(Role::Script(_))) || role.is_none() && self.parsed.parses;
+        let is_parsed =
+            matches!(role, Some(Role::Script(_))) || role.is_none() && (self.parsed.parses || self.parsed.reads);
         self.found.kinds[place] = kind;
         match kind {
             Kind::LlamaFactory if node.get("model").is_some() => {
@@ -80,7 +81,11 @@ impl Gatherer<'_> {
                 if !launched.is_empty() {
                     return self.commands(place, &launched);
                 }
-                self.found.draft.findings.push(Finding::at(Found::Unrecognised, place, Span { line: 1, ..node.span }));
+                // What the script takes out of its own file stands in the script.
+                if !self.parsed.reads {
+                    let here = Span { line: 1, ..node.span };
+                    self.found.draft.findings.push(Finding::at(Found::Unrecognised, place, here));
+                }
             }
         }
     }
@@ -95,11 +100,11 @@ impl Gatherer<'_> {
     }
 
     /// What a file of keys is that a script of one's own is started with. The classes that the script uses say it, then keys that
-    /// one trainer alone has, then the script's name.
+    /// one method of TRL's alone has, then the script's name.
     fn of_script(&self, name: TrainerName, kind: Kind, node: &Node) -> Kind {
         match self.found.trainer {
             Some((by_class, Evidence::Named | Evidence::Patch)) => of_trainer(by_class, kind),
-            _ if kind == Kind::Trl && commands::by_keys(node.entries()).0 == TrainerName::Trl => kind,
+            _ if kind == Kind::Trl && super::task::of_settings(node.entries(), "").is_some() => kind,
             _ => of_trainer(name, kind),
         }
     }
@@ -107,6 +112,9 @@ impl Gatherer<'_> {
     /// Notes the keys of `entries` that releases of TRL's classes have taken away; a script's own field of that name is none. Of a
     /// script that nobody gave, whose name says nothing either, it may be one.
     pub(super) fn judged(&mut self, entries: &[Entry], origin: Origin<'_>) {
+        if self.parsed.reads && !self.parsed.parses {
+            return;
+        }
         let is_open = self.found.is_script_open && !self.parsed.parses;
         let is_own =
             |key: &str| self.parsed.is_own(key) || is_open && OWN_ARGUMENTS.means(&key.replace('-', "_")).is_some();

@@ -6,6 +6,7 @@
 mod branches;
 mod containers;
 mod cuts;
+mod documents;
 mod expression;
 mod lexer;
 mod options;
@@ -16,6 +17,8 @@ use std::collections::BTreeMap;
 use super::limits::{Fault, short_enough};
 use super::node::{Entry, Node, Span, Value};
 use super::source::Source;
+
+pub(crate) use documents::reads_document;
 
 /// What a Python file says.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -41,14 +44,23 @@ pub struct Script {
 /// # Errors
 /// Where a text or a bracket does not end, or there is more than is read.
 pub fn read(text: &str) -> Result<Script, Fault> {
-    read_with(text, &BTreeMap::new())
+    read_with(text, &Given::default())
 }
 
-/// Reads a Python text whose command gives it options.
+/// What a script gets from outside.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Given {
+    /// Options of its command, or of the file that its parser reads.
+    pub options: BTreeMap<String, Value>,
+    /// The file of keys that it reads by itself.
+    pub document: Option<Value>,
+}
+
+/// Reads a Python text with what it gets from outside.
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_with(text: &str, given: &BTreeMap<String, Value>) -> Result<Script, Fault> {
+pub fn read_with(text: &str, given: &Given) -> Result<Script, Fault> {
     short_enough(text)?;
     let source = Source::new(text);
     let tokens = lexer::tokens(&source)?;
