@@ -156,7 +156,9 @@ impl Reader<'_> {
             outcomes.push(before.clone());
         }
         // A script reads its options in a loop: without any of them what it has set before holds.
-        let reads_options = self.loops.last() == Some(&true) && outcomes.len() > 1;
+        if self.loops.last() == Some(&true) && outcomes.len() > 1 {
+            return self.restore(before.clone());
+        }
         let (mut variables, mut exported) = (BTreeMap::new(), BTreeMap::new());
         let names: Vec<String> = outcomes.iter().flat_map(|outcome| outcome.variables.keys().cloned()).collect();
         for name in names {
@@ -166,9 +168,8 @@ impl Reader<'_> {
             let stated: Vec<_> = outcomes.iter().map(|outcome| outcome.variables.get(&name)).collect();
             let agreed =
                 stated.windows(2).all(|two| two[0].map(|words| texts(words)) == two[1].map(|words| texts(words)));
-            let value = match (stated.first().copied().flatten(), before.variables.get(&name)) {
-                (Some(value), _) if agreed => value.clone(),
-                (_, Some(value)) if reads_options => value.clone(),
+            let value = match stated.first().copied().flatten() {
+                Some(value) if agreed => value.clone(),
                 _ => differing(&name, &stated),
             };
             variables.insert(name, value);
@@ -176,18 +177,16 @@ impl Reader<'_> {
         let by_name = |state: &State| -> BTreeMap<String, Entry> {
             state.exported.iter().map(|entry| (entry.key.clone(), entry.clone())).collect()
         };
-        let (of_before, of_each) = (by_name(before), outcomes.iter().map(by_name).collect::<Vec<_>>());
+        let of_each: Vec<_> = outcomes.iter().map(by_name).collect();
         for entry in outcomes.iter().flat_map(|outcome| &outcome.exported) {
             if exported.contains_key(&entry.key) {
                 continue;
             }
             let values: Vec<_> =
                 of_each.iter().map(|names| names.get(&entry.key).map(|entry| &entry.node.value)).collect();
-            let value = match of_before.get(&entry.key) {
-                _ if values.windows(2).all(|two| two[0] == two[1]) => entry.node.value.clone(),
-                Some(default) if reads_options => default.node.value.clone(),
-                _ => Value::Expression(["$", &entry.key].concat()),
-            };
+            let agreed = values.windows(2).all(|two| two[0] == two[1]);
+            let unknown = || Value::Expression(["$", &entry.key].concat());
+            let value = if agreed { entry.node.value.clone() } else { unknown() };
             let node = Node { value, span: entry.node.span };
             exported.insert(entry.key.clone(), Entry { node, ..entry.clone() });
         }
@@ -514,6 +513,8 @@ mod tests {
         // A loop over a script's options: without them its defaults hold.
         let options = "A=8\nwhile [[ $# -gt 0 ]]; do\n case $1 in\n --a) A=$2; shift 2;;\n --big) A=64; shift;;\n *) exit 1;;\n esac\ndone";
         assert_eq!(behind(options), ("8".to_owned(), true));
+        let switch = "while getopts f opt; do\n case $opt in\n f) FULL=1;;\n esac\ndone\nif [ -n \"$FULL\" ]; then A=64; else A=1; fi";
+        assert_eq!(behind(switch), ("1".to_owned(), true));
         let ending = "case $1 in a) A=1;; *) echo bad; exit 1;; esac";
         assert_eq!(behind(ending), ("1".to_owned(), true));
     }
