@@ -215,6 +215,40 @@ fn a_traceback_and_a_monitor_are_joined_by_numbers_also_as_two_texts() {
 }
 
 #[test]
+fn a_monitor_of_a_card_of_another_size_is_of_another_run() {
+    let failure = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 896.00 MiB. GPU 0 has a total capacity of 23.64 GiB of which \
+                   412.81 MiB is free. Process 41823 has 23.22 GiB memory in use. Of the allocated memory 21.58 GiB is allocated by PyTorch, \
+                   and 1.17 GiB is reserved by PyTorch but unallocated.\n";
+    let table = |name: &str, total: u64| {
+        format!(
+            "| 0  {name}   Off | 00000000:01:00.0 Off |   N/A |\n|  30%  52C  P2  187W / 450W |  2612MiB / {total}MiB |  38%  Default |\n\
+             | Processes: |\n|  0  N/A  N/A  41823  C  python  2590MiB |\n"
+        )
+    };
+    let (other, same) = (table("NVIDIA GeForce RTX 5090", 32607), table("NVIDIA GeForce RTX 4090", 24564));
+    let found =
+        |text: &str, beside: &str| diagnose_beside(text.as_bytes(), &readings(beside.as_bytes()), None).unwrap();
+    let of_others = |found: &headroom_files::diagnose::Diagnosis| {
+        found.findings.iter().any(|one| one.said(Language::English).what.contains("python 41823"))
+    };
+    // Whichever comes first, as one text or as two: the number is another's, and the card is not the run's.
+    for text in [[failure, other.as_str()].concat(), [other.as_str(), failure].concat()] {
+        let one = found(&text, "");
+        assert!(of_others(&one), "{:?}", one.findings);
+        let gpus: Vec<&str> = one.gpus().iter().map(|gpu| gpu.id.as_ref()).collect();
+        assert!(gpus.contains(&"rtx-4090") && !gpus.contains(&"rtx-5090"), "{gpus:?}");
+    }
+    assert!(of_others(&found(&other, failure)));
+    // A card of the same size is the run's, with its process.
+    let one = found(&[failure, same.as_str()].concat(), "");
+    assert!(!of_others(&one), "{:?}", one.findings);
+    assert_eq!(one.gpus().iter().map(|gpu| gpu.id.as_ref()).collect::<Vec<_>>(), ["rtx-4090"]);
+    // One of several cards is enough.
+    let several = [other.replace("| 0  N", "| 1  N"), same].concat();
+    assert!(!of_others(&found(&several, failure)));
+}
+
+#[test]
 fn what_an_engine_lacks_is_said_as_it_is() {
     let said = |text: &str| said(text.as_bytes(), Language::English);
     let share = said(

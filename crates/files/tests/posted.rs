@@ -813,7 +813,16 @@ fn a_bound_on_a_release_states_the_newest_below_it() {
             "pip install \"{pin}\" peft==0.11.1\ntrl sft --model_name_or_path Qwen/Qwen2.5-0.5B --dataset_name d --output_dir o\n"
         )
     };
-    for (pin, version) in [("trl<0.9", "0.8"), ("trl>=0.15,<0.19.1", "0.19.0"), ("trl<=0.17.0", "0.17.0")] {
+    for (pin, version) in [
+        ("trl<0.9", "0.8"),
+        ("trl>=0.15,<0.19.1", "0.19.0"),
+        ("trl<=0.17.0", "0.17.0"),
+        ("trl<1.0", "0.29"),
+        ("trl>=0.9,<1", "0.29"),
+        ("trl[peft]<1.0.0", "0.29"),
+        ("trl >= 0.9, < 0.12", "0.11"),
+        ("trl!=0.19.0,<0.20.0", "0.19"),
+    ] {
         says(&[("r.sh", &run(pin))], json!({"trainer.version": version}), &[]);
     }
     let free = read(&[("r.sh", &run("trl>=0.15"))]);
@@ -826,4 +835,334 @@ fn a_reference_that_is_loaded_and_set_to_evaluate_is_a_copy() {
         ref_model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B').eval()\n\
         DPOTrainer(model, ref_model, args=DPOConfig(output_dir='o'))\n";
     says(&[("d.py", script)], json!({"task": "dpo", "reference.kind": "copy"}), &[]);
+}
+
+/// A script that fills a class of its own and TRL's from what it is started with.
+fn parses(class: &str) -> String {
+    format!(
+        "from dataclasses import dataclass, field\nfrom trl import {class}Config, {class}Trainer, ModelConfig, TrlParser\n\
+        @dataclass\nclass Own:\n    dataset_id_or_path: str\n    max_seq_length: int = field(default=512)\n    gsm_ratio: float = 0.3\n\
+        parser = TrlParser((ModelConfig, Own, {class}Config))\nmodel_args, own_args, training_args = parser.parse_args_and_config()\n\
+        trainer = {class}Trainer(model=model_args.model_name_or_path, args=training_args, train_dataset=d)\n"
+    )
+}
+
+#[test]
+fn a_file_that_a_script_of_trl_parses_is_trl_s() {
+    let yaml = "model_name_or_path: Qwen/Qwen2.5-0.5B\nper_device_train_batch_size: 4\nmax_completion_length: 96\nnum_generations: 4\n\
+        max_prompt_length: 128\nvllm_device: auto\nuse_vllm: true\noutput_dir: o\ndataset_id_or_path: d\ngsm_ratio: 0.5\n";
+    let script = parses("GRPO");
+    let fields = || json!({"trainer.name": "trl", "trainer.version": "0.17.0", "task": "grpo", "rollout.max_prompt_length": 128});
+    // As an option, alone on the line, as a module, or with no command at all; the script's name says nothing.
+    for run in [
+        "accelerate launch --num_processes 2 train.py --config g.yaml\n",
+        "python train.py g.yaml\n",
+        "nohup torchrun --nproc_per_node 2 src/train.py --config=conf/g.yaml > log 2>&1 &\n",
+        "python -m src.train --config g.yaml\n",
+    ] {
+        let imported = says(&[("run.sh", run), ("g.yaml", yaml), ("train.py", &script)], fields(), &[]);
+        let found = kinds(&imported);
+        assert!(found.contains(&"release_implied") && !found.contains(&"unknown_key"), "{run}: {found:?}");
+        assert_eq!(unknown(&imported), ["gsm_ratio"], "{run}");
+    }
+    says(&[("g.yaml", yaml), ("train.py", &script)], fields(), &[]);
+    // Of a script that was not given, keys that TRL alone has say whose it is.
+    let open = says(&[("run.sh", "python train.py --config g.yaml\n"), ("g.yaml", yaml)], fields(), &[]);
+    assert!(!kinds(&open).contains(&"unknown_key"));
+    assert!(kinds(&open).contains(&"missing_file"));
+    let preferences = "model_name_or_path: Qwen/Qwen2.5-0.5B\nmax_length: 640\nmax_prompt_length: 320\noutput_dir: o\n";
+    let dpo = parses("DPO");
+    let run = "torchrun --nproc_per_node 2 train.py d.yaml\n";
+    let fields = json!({"task": "dpo", "trainer.version": "0.28.0", "max_length": 640});
+    says(&[("run.sh", run), ("d.yaml", preferences), ("train.py", &dpo)], fields, &[]);
+    // The same parser reads the command itself.
+    let run = "python train.py --model_name_or_path Qwen/Qwen2.5-0.5B --max_prompt_length 320 --max_length 640\n";
+    says(&[("run.sh", run), ("train.py", &dpo)], json!({"trainer.version": "0.28.0"}), &[]);
+}
+
+#[test]
+fn a_field_of_a_script_s_own_is_no_key_of_a_release() {
+    let yaml = "model_name_or_path: Qwen/Qwen2.5-0.5B\nmax_seq_length: 640\ndataset_id_or_path: d\noutput_dir: o\n";
+    let script = parses("SFT");
+    let imported = read(&[("run.sh", "python train.py --config s.yaml\n"), ("s.yaml", yaml), ("train.py", &script)]);
+    assert!(kinds(&imported).contains(&"release_assumed"), "{:?}", imported.findings);
+    let theirs = script.replace("    max_seq_length: int = field(default=512)\n", "");
+    let imported = read(&[("run.sh", "python train.py --config s.yaml\n"), ("s.yaml", yaml), ("train.py", &theirs)]);
+    assert!(kinds(&imported).contains(&"release_implied"), "{:?}", imported.findings);
+    // TRL's own command takes no others.
+    let strict = read(&[("run.sh", "trl sft --config s.yaml\n"), ("s.yaml", yaml)]);
+    assert!(kinds(&strict).contains(&"unknown_key"), "{:?}", strict.findings);
+}
+
+#[test]
+fn the_length_of_ms_swift_s_reinforcement_is_the_prompt_s() {
+    let run = |rest: &str| {
+        format!("swift rlhf --rlhf_type grpo --model Qwen/Qwen2.5-0.5B --dataset d --num_generations 4 {rest}\n")
+    };
+    let fields = json!({"rollout.max_prompt_length": 2048, "rollout.max_completion_length": 320});
+    says(&[("r.sh", &run("--max_length 2048 --max_completion_length 320"))], fields.clone(), &[]);
+    says(&[("r.sh", &run("--max_length 2048 --max_new_tokens 320"))], fields, &[]);
+    let sft = "swift sft --model Qwen/Qwen2.5-0.5B --dataset d --max_length 2048\n";
+    says(&[("r.sh", sft)], json!({"max_length": 2048}), &[]);
+}
+
+#[test]
+fn bounds_of_images_in_tokens_are_pixels() {
+    let run = |exports: &str, model: &str, rest: &str| {
+        format!("{exports} \\\nswift sft --model {model} --dataset d --max_length 4096 {rest}\n")
+    };
+    let later = "Qwen/Qwen3-VL-4B-Instruct";
+    for (exports, model, rest, pixels) in [
+        ("IMAGE_MAX_TOKEN_NUM=1024", later, "", 1024 * 32 * 32),
+        ("IMAGE_MAX_TOKEN_NUM=1024", "Qwen/Qwen2.5-VL-7B-Instruct", "", 1024 * 28 * 28),
+        ("MAX_PIXELS=99999 IMAGE_MAX_TOKEN_NUM=256", later, "", 256 * 32 * 32),
+        ("IMAGE_MAX_TOKEN_NUM=256", later, "--max_pixels 100352", 100_352),
+        ("IMAGE_MAX_TOKEN_NUM=64", later, "--max_pixels 100352", 64 * 32 * 32),
+    ] {
+        let imported = read(&[("r.sh", &run(exports, model, rest))]);
+        assert_eq!(
+            field("images.max_pixels").unwrap().value(&imported.plan),
+            json!(pixels),
+            "{exports} {model} {rest}"
+        );
+    }
+    let listed = |exports: &str, model: &str| -> Vec<String> {
+        let imported = read(&[("r.sh", &run(exports, model, ""))]);
+        imported.not_expressible.iter().map(|listed| listed.key.clone()).collect()
+    };
+    let others = "IMAGE_MIN_TOKEN_NUM=4 VIDEO_MAX_TOKEN_NUM=128 VIDEO_MIN_PIXELS=3136 FPS_MIN_FRAMES=4 MAX_SLICE_NUMS=4 NAME_OF_MINE=1";
+    assert_eq!(
+        listed(others, later),
+        ["IMAGE_MIN_TOKEN_NUM", "VIDEO_MAX_TOKEN_NUM", "VIDEO_MIN_PIXELS", "FPS_MIN_FRAMES", "MAX_SLICE_NUMS"]
+    );
+    assert_eq!(listed("IMAGE_MAX_TOKEN_NUM=1024", "/m/own-vl"), ["IMAGE_MAX_TOKEN_NUM"]);
+    // A model of text reads none of them.
+    assert!(listed(others, "Qwen/Qwen2.5-0.5B").is_empty());
+}
+
+#[test]
+fn the_branch_of_a_script_s_mode_runs() {
+    let run = |mode: &str, rest: &str| {
+        format!(
+            "#!/bin/bash\nMODE=\"{mode}\"\nEXTRA=\"--bf16\"\ncase \"$MODE\" in\n  dryrun|smoke)\n    BATCH=2\n    LEN=256\n    ;;\n  full*)\n    BATCH=8\n    LEN=4096\n    \
+            EXTRA=\"$EXTRA --gradient_checkpointing\"\n    ;;\n  *) echo \"usage\" >&2; exit 1 ;;\nesac\n{rest}python run_clm.py --model_name_or_path \
+            Qwen/Qwen2.5-0.5B --per_device_train_batch_size $BATCH --block_size $LEN $EXTRA --output_dir o\n"
+        )
+    };
+    for (mode, batch, length, checkpointing) in
+        [("${1:-dryrun}", 2, 256, false), ("full-node", 8, 4096, true), ("smoke", 2, 256, false)]
+    {
+        let fields = json!({"per_device_train_batch_size": batch, "max_length": length, "gradient_checkpointing": checkpointing});
+        let imported = says(&[("run.sh", &run(mode, ""))], fields, &[]);
+        assert!(imported.not_expressible.is_empty(), "{mode}: {:?}", imported.not_expressible);
+    }
+    // Of a mode that nobody knows what the branches share is taken; what differs is listed.
+    let imported = read(&[("run.sh", &run("$1", ""))]);
+    let listed: Vec<&str> = imported.not_expressible.iter().map(|listed| listed.key.as_str()).collect();
+    assert_eq!(listed, ["$EXTRA", "per_device_train_batch_size", "block_size"], "{:?}", imported.not_expressible);
+    let test = "if [ \"$MODE\" == full-node ]; then\n  BATCH=16\nelse\n  BATCH=1\nfi\n";
+    says(&[("run.sh", &run("full-node", test))], json!({"per_device_train_batch_size": 16}), &[]);
+}
+
+#[test]
+fn a_script_s_own_function_cuts_rows() {
+    let script = |function: &str| {
+        format!(
+            "from transformers import AutoModelForCausalLM, AutoTokenizer, Trainer, TrainingArguments\nMAX_LENGTH = 384\n\
+            tokenizer = AutoTokenizer.from_pretrained('Qwen/Qwen2.5-0.5B')\n{function}\
+            model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B')\n\
+            Trainer(model=model, args=TrainingArguments(output_dir='o', per_device_train_batch_size=2), train_dataset=d).train()\n"
+        )
+    };
+    for function in [
+        "def f(row):\n    return tokenizer(row['text'], max_length=MAX_LENGTH, truncation=True)\n",
+        "def f(row):\n    input_ids = tokenizer(row['text'])['input_ids']\n    if len(input_ids) > MAX_LENGTH:\n        input_ids = input_ids[:MAX_LENGTH]\n    \
+        return {'input_ids': input_ids}\n",
+        "def f(row):\n    max_len = 384\n    input_ids = []\n    out = tokenizer(row['text'])\n    out['input_ids'] = out['input_ids'][:max_len]\n    return out\n",
+        "def f(row):\n    ids = tokenizer.encode(row['text'])\n    return {'input_ids': ids[-MAX_LENGTH:]}\n",
+        "block_size = 384\ndef group(rows):\n    return {k: [t[i : i + block_size] for i in range(0, n, block_size)] for k, t in rows.items()}\n",
+    ] {
+        says(&[("train.py", &script(function))], json!({"max_length": 384}), &[]);
+    }
+    // A slice of something else, or of no known length, cuts nothing.
+    let other = "def f(row):\n    words = row['text'][:384]\n    input_ids = input_ids[:n]\n";
+    let imported = says(&[("train.py", &script(other))], json!({}), &[]);
+    assert!(!imported.understood.iter().any(|told| told.field == "max_length"), "{:?}", imported.understood);
+}
+
+/// A notebook of one cell of code, with what it printed and what its host was asked for.
+fn notebook(code: &str, printed: &[&str], metadata: Value) -> String {
+    let lines = |text: &str| text.split_inclusive('\n').map(str::to_owned).collect::<Vec<_>>();
+    let outputs: Vec<_> =
+        printed.iter().map(|text| json!({"name": "stdout", "output_type": "stream", "text": lines(text)})).collect();
+    let cells = json!([{"cell_type": "markdown", "metadata": {}, "source": ["Runs on a **free** Tesla T4 Colab instance\n"]},
+        {"cell_type": "code", "metadata": {}, "source": lines(code), "outputs": outputs}]);
+    json!({"cells": cells, "metadata": metadata, "nbformat": 4}).to_string()
+}
+
+const BY_UNSLOTH: &str = "from unsloth import FastLanguageModel\nfrom trl import SFTConfig, SFTTrainer\n\
+    model, tokenizer = FastLanguageModel.from_pretrained(model_name='unsloth/Qwen2.5-0.5B', max_seq_length=512, dtype=None)\n\
+    model = FastLanguageModel.get_peft_model(model, r=4)\nSFTTrainer(model=model, args=SFTConfig(per_device_train_batch_size=3)).train()\n";
+
+#[test]
+fn a_banner_says_the_gpu_and_what_it_cannot() {
+    let older = "==((====))==  Unsloth: Fast Qwen2 patching release 2024.5\n   \\\\   /|    GPU: Tesla T4. Max memory: 14.748 GB. Platform = Linux.\n\
+        O^O/ \\_/ \\    Pytorch: 2.3.0+cu121. CUDA = 7.5. CUDA Toolkit = 12.1.\n\\        /    Bfloat16 = FALSE. Xformers = 0.0.26. FA = False.\n";
+    let newer = "==((====))==  Unsloth 2025.6.2: Fast Qwen2 patching. Transformers: 4.52.4.\n   \\\\   /|    NVIDIA L4. Num GPUs = 2. Max memory: 22.168 GB. Platform: Linux.\n\
+        O^O/ \\_/ \\    Torch: 2.7.0+cu126. CUDA: 8.9. CUDA Toolkit: 12.6. Triton: 3.3.0\n\\        /    Bfloat16 = TRUE. FA [Xformers = 0.0.30. FA2 = False]\n";
+    let stats = "GPU = NVIDIA A100-SXM4-40GB. Max memory = 39.557 GB.\n0.7 GB of memory reserved.\n";
+    let table = "|   0  Tesla V100-SXM2-16GB           Off |   00000000:00:04.0 Off |                    0 |\n";
+    for (printed, gpu, gpus, autocast) in [
+        (older, "t4", 1, "fp16"),
+        (newer, "l4", 2, "bf16"),
+        (stats, "a100-40gb", 1, "bf16"),
+        (table, "v100-16gb", 1, "fp16"),
+    ] {
+        let fields =
+            || json!({"gpu": gpu, "num_gpus": gpus, "mixed_precision": autocast, "per_device_train_batch_size": 3});
+        says(&[("u.ipynb", &notebook(BY_UNSLOTH, &[printed], json!({})))], fields(), &[]);
+        // In a log beside the script.
+        says(&[("log.txt", printed), ("u.py", BY_UNSLOTH)], fields(), &[]);
+    }
+    // A card that no catalogue has still has no bf16.
+    let unknown = older.replace("Tesla T4", "NVIDIA CMP 90HX");
+    let fields = json!({"mixed_precision": "fp16"});
+    says(&[("u.ipynb", &notebook(BY_UNSLOTH, &[&unknown], json!({})))], fields, &["gpu"]);
+}
+
+#[test]
+fn a_notebook_s_host_is_its_gpu_where_nothing_was_printed() {
+    let colab = |kind: &str| json!({"accelerator": "GPU", "colab": {"gpuType": kind}});
+    for (metadata, gpu) in [
+        (colab("T4"), "t4"),
+        (colab("A100"), "a100-40gb"),
+        (colab("L4"), "l4"),
+        (json!({"kaggle": {"accelerator": "nvidiaTeslaP100"}}), "p100"),
+    ] {
+        says(&[("n.ipynb", &notebook(BY_UNSLOTH, &[], metadata))], json!({"gpu": gpu}), &[]);
+    }
+    let printed = "GPU = NVIDIA L4. Max memory = 22.168 GB.\n";
+    says(&[("n.ipynb", &notebook(BY_UNSLOTH, &[printed], colab("T4")))], json!({"gpu": "l4"}), &[]);
+    // A stated format stays, whatever the GPU.
+    let stated = BY_UNSLOTH.replace("=3)", "=3, bf16=True)");
+    says(&[("n.ipynb", &notebook(&stated, &[], colab("T4")))], json!({"mixed_precision": "bf16"}), &[]);
+}
+
+#[test]
+fn keys_of_an_older_ms_swift_say_its_release() {
+    let fields = |version: &str| json!({"trainer.name": "ms-swift", "trainer.version": version});
+    for (run, version) in [
+        (
+            "swift sft --model_id_or_path Qwen/Qwen2.5-7B-Instruct --sft_type lora --lora_target_modules q_proj --dataset d",
+            "2.6.0",
+        ),
+        ("swift sft --model Qwen/Qwen2.5-7B-Instruct --train_type lora --dataset d --max_length 999", "4.0.0"),
+        (
+            "swift sft --model Qwen/Qwen2.5-7B-Instruct --train_type lora --tools_prompt x --dataset d --max_length 999",
+            "3.2.0",
+        ),
+    ] {
+        let imported = says(&[("run.sh", run)], fields(version), &[]);
+        let found = kinds(&imported);
+        assert!(found.contains(&"release_not_modelled") && !found.contains(&"release_assumed"), "{run}: {found:?}");
+        assert!(!found.contains(&"step_of_release"), "{run}: {found:?}");
+    }
+    // Of 2 the length is known, which since is the model's own.
+    let earlier = "swift sft --model_type qwen2_5-7b-instruct --sft_type full --dataset d";
+    says(&[("run.sh", earlier)], json!({"max_length": 2048, "trainer.version": "2.6.0"}), &[]);
+    let newest = read(&[("run.sh", "swift sft --model Qwen/Qwen2.5-7B-Instruct --tuner_type lora --dataset d")]);
+    assert!(kinds(&newest).contains(&"release_assumed"), "{:?}", newest.findings);
+    // A stated release that is older is said to be none that is modelled; one that has lost the key stops the run.
+    let pinned = read(&[(
+        "run.sh",
+        "pip install ms-swift==3.5.0\nswift sft --model Qwen/Qwen2.5-7B-Instruct --train_type lora --dataset d",
+    )]);
+    assert!(kinds(&pinned).contains(&"release_not_modelled"), "{:?}", pinned.findings);
+    let stops = read(&[(
+        "run.sh",
+        "pip install ms-swift==4.6.0\nswift sft --model Qwen/Qwen2.5-7B-Instruct --train_type lora --dataset d",
+    )]);
+    assert!(kinds(&stops).contains(&"removed_key"), "{:?}", stops.findings);
+}
+
+#[test]
+fn rented_machines_have_their_gpus() {
+    let yaml = "base_model: Qwen/Qwen2.5-7B\nadapter: lora\nlora_r: 8\nsequence_len: 512\nmicro_batch_size: 1\ndeepspeed: zero3.json\n";
+    let zero = ("zero3.json", "{\"zero_optimization\": {\"stage\": 3}}");
+    for (said, gpu, gpus) in [
+        ("We train on a p4d.24xlarge", "a100-40gb", 8),
+        ("OOM on `ml.p5.48xlarge` (SageMaker)", "h100-80gb", 8),
+        ("machine: a2-highgpu-4g on GCP", "a100-40gb", 4),
+        ("Azure Standard_ND96amsr_A100_v4", "a100-80gb", 8),
+        ("我用的是 g5.12xlarge", "a10g", 4),
+    ] {
+        let post = format!("# {said}\n```yaml\n{yaml}```\n");
+        let imported = read(&[("p.md", &post), zero]);
+        assert_eq!(field("gpu").unwrap().value(&imported.plan), gpu, "{said}");
+        assert_eq!(imported.plan.num_gpus, gpus, "{said}: {:?}", imported.findings);
+    }
+    let sky = "resources:\n  cloud: aws\n  instance_type: g6e.12xlarge\nsetup: pip install axolotl\nrun: |\n  axolotl train a.yaml\n";
+    let imported = read(&[("task.yaml", sky), ("a.yaml", yaml), zero]);
+    assert_eq!(field("gpu").unwrap().value(&imported.plan), "l40s", "{:?}", imported.findings);
+    assert_eq!(imported.plan.num_gpus, 4, "{:?}", imported.findings);
+    // Two that are weighed against each other are none.
+    let both = format!("# p4d.24xlarge is too small, p5.48xlarge works\n```yaml\n{yaml}```\n");
+    assert!(read(&[("p.md", &both), zero]).missing.contains(&"gpu"));
+}
+
+#[test]
+fn a_length_of_a_script_that_nobody_knows_is_of_no_release() {
+    let yaml = "model_name_or_path: Qwen/Qwen2.5-0.5B\nmax_seq_length: 640\nuse_peft: true\noutput_dir: o\n";
+    let run = |script: &str| format!("torchrun --nproc_per_node 2 {script} --config s.yaml\n");
+    let imported = read(&[("run.sh", &run("mine.py")), ("s.yaml", yaml)]);
+    assert!(!kinds(&imported).contains(&"release_implied"), "{:?}", imported.findings);
+    assert_eq!(imported.plan.max_length, 640);
+    // A script that is called after a method of TRL's is TRL's.
+    let named = read(&[("run.sh", &run("run_sft.py")), ("s.yaml", yaml)]);
+    assert!(kinds(&named).contains(&"release_implied"), "{:?}", named.findings);
+}
+
+#[test]
+fn a_script_s_own_file_of_keys_is_read_as_the_script_reads_it() {
+    let yaml = "model:\n  name: Qwen/Qwen2.5-0.5B\ntraining:\n  batch_size: 3\n  max_len: 640\n  args:\n    gradient_accumulation_steps: 5\n    output_dir: o\nlora:\n  r: 24\n";
+    let script = |read: &str| {
+        format!(
+            "import yaml\nfrom peft import LoraConfig\nfrom trl import SFTConfig, SFTTrainer\n{read}\
+            args = SFTConfig(per_device_train_batch_size=config['training']['batch_size'], max_length=config['training'].get('max_len', 100), \
+            **config['training']['args'])\ntrainer = SFTTrainer(model=config['model']['name'], args=args, \
+            peft_config=LoraConfig(r=config['lora']['r'], lora_alpha=config['lora'].get('alpha', 48)))\ntrainer.train()\n"
+        )
+    };
+    let fields = || {
+        json!({"model": "Qwen/Qwen2.5-0.5B", "per_device_train_batch_size": 3, "max_length": 640, "gradient_accumulation_steps": 5,
+        "lora.r": 24, "lora.lora_alpha": 48})
+    };
+    for read in [
+        "config = yaml.safe_load(open('config.yaml'))\n",
+        "with open('config.yaml') as file:\n    config = yaml.safe_load(file)\n",
+        "def load_config(path):\n    with open(path) as file:\n        return yaml.safe_load(file)\nconfig = load_config('config.yaml')\n",
+    ] {
+        let script = script(read);
+        let imported = says(&[("train.py", &script), ("config.yaml", yaml)], fields(), &[]);
+        assert!(!kinds(&imported).contains(&"unrecognised"), "{read}: {:?}", imported.findings);
+    }
+    // A function takes it by its name, and attributes are keys.
+    let inside = "from omegaconf import OmegaConf\nfrom trl import SFTConfig, SFTTrainer\ndef main(cfg):\n    args = SFTConfig(per_device_train_batch_size=cfg.training.batch_size, \
+        max_length=cfg.training.max_len)\n    SFTTrainer(model=cfg.model.name, args=args).train()\nmain(OmegaConf.load('config.yaml'))\n";
+    let fields = json!({"model": "Qwen/Qwen2.5-0.5B", "per_device_train_batch_size": 3, "max_length": 640});
+    says(&[("train.py", inside), ("config.yaml", yaml)], fields, &[]);
+    // The script's own dictionary likewise; flat keys of such a file are the script's, whatever TRL has by the name.
+    let own = "from trl import SFTConfig, SFTTrainer\nCONFIG = {'model': 'Qwen/Qwen2.5-0.5B', 'batch': 7}\n\
+        SFTTrainer(model=CONFIG['model'], args=SFTConfig(per_device_train_batch_size=CONFIG['batch'])).train()\n";
+    says(&[("train.py", own)], json!({"model": "Qwen/Qwen2.5-0.5B", "per_device_train_batch_size": 7}), &[]);
+    let flat = "model_name: Qwen/Qwen2.5-0.5B\nmax_prompt_length: 512\nnum_generations: 4\n";
+    let groups = "import yaml\nfrom trl import GRPOConfig, GRPOTrainer\ncfg = yaml.safe_load(open('config.yaml'))\n\
+        args = GRPOConfig(num_generations=cfg['num_generations'], output_dir='o')\n\
+        GRPOTrainer(model=cfg['model_name'], reward_funcs=[f], args=args).train()\n";
+    let imported = says(
+        &[("train.py", groups), ("config.yaml", flat)],
+        json!({"model": "Qwen/Qwen2.5-0.5B", "rollout.num_generations": 4}),
+        &[],
+    );
+    assert!(!kinds(&imported).contains(&"release_implied"), "{:?}", imported.findings);
 }

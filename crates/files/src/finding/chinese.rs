@@ -60,6 +60,16 @@ pub(super) fn said(kind: &Kind) -> Said {
                 format!("请说明 {tool} 的版本，或改写为 `{now}`。")
             },
         ),
+        Kind::ReleaseNotModelled { trainer, release, key, measured } => say(
+            match key {
+                Some(key) => format!(
+                    "文件没有说明 {name} 的版本；最后支持 `{key}` 的是 {release}，而该版本没有建模：文件未写的设置假定与 {measured} 相同。",
+                    name = trainer.name()
+                ),
+                None => format!("{} {release} 没有建模：文件未写的设置假定与 {measured} 相同。", trainer.name()),
+            },
+            "请查看所用版本的默认值，并写明不同之处：长度、优化器、适配器的目标模块。",
+        ),
         Kind::StepOfRelease { trainer, stated, measured } => say(
             format!("默认值取自 {} {stated}；该版本的训练步没有实测，按 {measured} 的训练步估算。", trainer.name()),
             "数字对应实测版本的训练步；使用该版本可得到精确结果。",

@@ -89,6 +89,19 @@ pub(super) fn said(kind: &Kind) -> Said {
                 format!("State the release of {tool}, or write `{now}`.")
             },
         ),
+        Kind::ReleaseNotModelled { trainer, release, key, measured } => say(
+            match key {
+                Some(key) => format!(
+                    "No file states the release of {name}. {release} was the last that took `{key}`, and it is not modelled: what the files leave open is assumed to be as in {measured}.",
+                    name = trainer.name()
+                ),
+                None => format!(
+                    "{} {release} is not modelled: what the files leave open is assumed to be as in {measured}.",
+                    trainer.name()
+                ),
+            },
+            "Look up what your release takes by default, and set what differs: length, optimizer, modules of the adapters.",
+        ),
         Kind::QuantizesNothing { key, bits } => say(
             format!("`{key}` without `{bits}` quantises nothing: the weights load in 16 bits, and this is no QLoRA."),
             format!("Add `{bits}: 4`, or remove `{key}`."),

@@ -168,6 +168,17 @@ kinds! {
         /// What stands in its place since; nothing where that is nothing.
         now: &'static str,
     } = "release_implied", Warning;
+    /// The release has no defaults of its own here: another's stand for what the files leave open.
+    ReleaseNotModelled {
+        /// The trainer.
+        trainer: TrainerName,
+        /// The release: stated, or the last minor one that took `key`.
+        release: String,
+        /// The key that says the release, where no file states it.
+        key: Option<String>,
+        /// The release whose defaults are taken.
+        measured: String,
+    } = "release_not_modelled", Warning;
     /// How weights are quantised is said, and not in how many bits: nothing is.
     QuantizesNothing {
         /// As written.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::convert::is_off;
 use crate::finding::{Edit, Finding, Fix, Kind};
 use crate::syntax::{Entry, Node, Span, Value};
-use crate::trainers::{As, Fact, Means, REMOVED, TRAINER_CALL, Table, Topic};
+use crate::trainers::{As, Fact, Means, REMOVED, SIZES_OF_IMAGES, TRAINER_CALL, Table, Topic};
 
 /// A key and its value, where they stand, and how much they weigh.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,30 +90,32 @@ impl Draft {
         }
     }
 
+    /// Notes the keys among `entries` that releases of the classes which take them have no more.
+    pub(crate) fn of_classes(&mut self, entries: &[Entry], origin: Origin<'_>) {
+        let statements = entries.iter().map(|entry| stated(&entry.key.replace('-', "_"), entry, origin));
+        self.of_classes.extend(statements.filter(|statement| is_removed(&statement.key)));
+    }
+
+    /// Takes keys of which nothing is known.
+    pub(crate) fn unknown_keys(&mut self, entries: &[Entry], origin: Origin<'_>) {
+        let said = entries.iter().filter(|entry| !is_off(&entry.node));
+        self.unknown.extend(said.map(|entry| stated(&entry.key, entry, origin)));
+    }
+
     fn entry(&mut self, key: &str, entry: &Entry, origin: Origin<'_>) {
-        let (written, negated) = negation(key, origin.table);
-        let mut node = entry.node.clone();
-        if negated && let Value::Flag(true) = node.value {
-            node.value = Value::Flag(false);
-        }
-        let statement = Statement {
-            file: origin.file,
-            key: written.to_owned(),
-            span: entry.span,
-            node,
-            rank: origin.rank,
-            tool: origin.table.tool,
-        };
+        let statement = stated(key, entry, origin);
+        let written = statement.key.clone();
         // A script of one's own may have any option; these stand for nothing but the Trainer's.
         const OF_TRAINER_ALONE: [&str; 3] =
             ["evaluation_strategy", "fsdp_transformer_layer_cls_to_wrap", "per_gpu_train_batch_size"];
         let takes_others = origin.table.strict
             || origin.table.tool == TRAINER_CALL.tool
-            || OF_TRAINER_ALONE.contains(&written) && matches!(origin.table.tool, "transformers" | "trl");
-        if takes_others && REMOVED.iter().any(|removed| removed.now(written).is_some()) {
+            || OF_TRAINER_ALONE.contains(&written.as_str()) && matches!(origin.table.tool, "transformers" | "trl");
+        let is_noted = |noted: &Statement| (noted.file, noted.span) == (statement.file, statement.span);
+        if takes_others && is_removed(&written) && !self.of_classes.iter().any(is_noted) {
             self.of_classes.push(statement.clone());
         }
-        self.state(written, statement, origin.table);
+        self.state(&written, statement, origin.table);
     }
 
     /// Takes one statement under the key `key` of `table`.
@@ -149,6 +151,9 @@ impl Draft {
         let nearest = table.nearest(key).filter(|nearest| table.strict || is_slip(key, nearest));
         if table.tool == "environment" {
             // Variables of a shell are mostly those of the script itself, and say nothing of a run.
+            if SIZES_OF_IMAGES.iter().any(|ending| key.ends_with(ending)) {
+                self.bear(statement.clone(), Topic::Vision);
+            }
             return;
         }
         if !table.strict && nearest.is_none() {
@@ -183,6 +188,28 @@ impl Draft {
     pub(crate) fn fact(&self, fact: Fact) -> Option<&Statement> {
         strongest(self.facts.get(&fact)?.iter())
     }
+}
+
+/// What an entry says under `key`; `no_x` is x switched off.
+fn stated(key: &str, entry: &Entry, origin: Origin<'_>) -> Statement {
+    let (written, negated) = negation(key, origin.table);
+    let mut node = entry.node.clone();
+    if negated && let Value::Flag(true) = node.value {
+        node.value = Value::Flag(false);
+    }
+    Statement {
+        file: origin.file,
+        key: written.to_owned(),
+        span: entry.span,
+        node,
+        rank: origin.rank,
+        tool: origin.table.tool,
+    }
+}
+
+/// Whether a release of some trainer has a key no more.
+fn is_removed(key: &str) -> bool {
+    REMOVED.iter().any(|removed| removed.now(key).is_some())
 }
 
 /// The last of the highest rank.

@@ -29,6 +29,51 @@ pub(super) fn is(name: &str, text: &str) -> bool {
         || begins.starts_with('{') && text.contains("\"cells\"") && text.contains("\"nbformat\"")
 }
 
+/// The lines that the cells of a notebook have printed.
+pub(super) fn printed(notebook: &Node) -> Vec<&Node> {
+    let mut found = Vec::new();
+    for output in list(notebook.get("cells")).into_iter().flat_map(|cell| list(cell.get("outputs"))) {
+        let of_result = output.get("data").and_then(|data| data.get("text/plain"));
+        found.extend(list(output.get("text").or(of_result)));
+    }
+    found
+}
+
+/// The items of a list, or the one text that stands for it.
+fn list(node: Option<&Node>) -> Vec<&Node> {
+    match node {
+        Some(Node { value: Value::List(items), .. }) => items.iter().collect(),
+        Some(one @ Node { value: Value::Text(_), .. }) => vec![one],
+        _ => Vec::new(),
+    }
+}
+
+/// The GPU that a notebook's host was asked for, and how many of them: Colab's `gpuType`, Kaggle's `accelerator`.
+pub(super) fn host(notebook: &Node) -> Option<(&'static str, i64, Span)> {
+    // What the hosts have under these names: Colab's A100 has 40 GB unless more is paid for, Kaggle's T4 are two.
+    const COLAB: [(&str, &str); 6] = [
+        ("T4", "t4"),
+        ("L4", "l4"),
+        ("A100", "a100-40gb"),
+        ("V100", "v100-16gb"),
+        ("P100", "p100"),
+        ("H100", "h100-80gb"),
+    ];
+    const KAGGLE: [(&str, &str, i64); 4] =
+        [("nvidiaTeslaT4", "t4", 2), ("nvidiaTeslaP100", "p100", 1), ("gpu", "p100", 1), ("nvidiaL4", "l4", 4)];
+    let metadata = notebook.get("metadata")?;
+    let said = |part: &str, key: &str| metadata.get(part).and_then(|part| part.get(key));
+    let of_colab = said("colab", "gpuType").and_then(|said| {
+        let (_, id) = COLAB.iter().find(|(name, _)| said.text() == Some(name))?;
+        Some((*id, 1, said.span))
+    });
+    of_colab.or_else(|| {
+        let said = said("kaggle", "accelerator")?;
+        let (_, id, count) = KAGGLE.iter().find(|(name, ..)| said.text() == Some(name))?;
+        Some((*id, *count, said.span))
+    })
+}
+
 /// The parts of a notebook: the program of all its cells first, then the commands. `None` where it has no cells.
 pub(super) fn parts(text: &str) -> Result<Option<Vec<Part>>, Fault> {
     let node = syntax::json(text)?;
@@ -159,7 +204,8 @@ impl Part {
             }
             Content::Script(mut script) => {
                 script.calls.iter_mut().for_each(|call| call.move_spans(&moved));
-                let entries = [&mut script.environment, &mut script.attributes, &mut script.variables];
+                let entries =
+                    [&mut script.environment, &mut script.attributes, &mut script.variables, &mut script.cuts];
                 entries.into_iter().flatten().for_each(|entry| entry.move_spans(&moved));
                 script.asks_for_bf16.iter_mut().for_each(|span| *span = moved(*span));
                 Content::Script(script)

@@ -68,7 +68,9 @@ pub fn arguments(words: &[Word]) -> (Vec<Entry>, Vec<Word>) {
         // `--config file.yaml batch_size=4`: what sets a key by itself is no value of the option, unless all are.
         let sets = |word: &Word| word.text.split_once('=').is_some_and(|(key, _)| is_dotted(key));
         let all_set = words.get(place).is_some_and(sets);
-        let is_value = |next: &Word| option_name(&next.text).is_none() && sets(next) == all_set;
+        // What branches of a shell add differently are options.
+        let is_open = |next: &Word| !next.known && next.text.starts_with("--$");
+        let is_value = |next: &Word| option_name(&next.text).is_none() && !is_open(next) && sets(next) == all_set;
         while words.get(place).is_some_and(is_value) {
             place += 1;
         }

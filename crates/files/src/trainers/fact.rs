@@ -260,6 +260,10 @@ pub enum Fact {
     Classifier,
     /// The tower that sees images stays as it is.
     FreezesTower,
+    /// Whether the GPU has bf16, as a trainer has printed it.
+    HasBf16,
+    /// Most positions that an image takes in the text.
+    ImageTokens,
     /// What joins the tower and the text stays as it is.
     FreezesProjector,
     /// The text's own part stays as it is.

@@ -17,6 +17,9 @@ pub(super) const KNOWN: &str = "master_port master_addr node_rank rdzv_backend r
     use_env hostfile launcher launcher_args force_multi save_pid enable_each_rank_log autotuning elastic_training user_args \
     no_local_rank ssh_port no_ssh_check local_addr rdzv_timeout";
 
+/// What variables are called that bound images and frames: trainers read more of them than have a row.
+pub(crate) const SIZES_OF_IMAGES: [&str; 3] = ["_TOKEN_NUM", "_PIXELS", "_FRAMES"];
+
 pub(super) const ENVIRONMENT_ROWS: &[Row] = &[
     says("CUDA_VISIBLE_DEVICES", Fact::VisibleGpus),
     says("HIP_VISIBLE_DEVICES", Fact::VisibleGpus),
@@ -42,8 +45,28 @@ pub(super) const ENVIRONMENT_ROWS: &[Row] = &[
     bears("USE_MCA", Topic::Parallelism),
     says("ACCELERATE_MIXED_PRECISION", Fact::Precision),
     sets("MAX_PIXELS", "images.max_pixels", As::Whole),
-    bears("VIDEO_MAX_PIXELS", Topic::Vision),
-    bears("FPS_MAX_FRAMES", Topic::Vision),
+    // swift/model/models/qwen.py `patch_qwen_vl_utils`: by name, those of images are the two whose bound a plan has.
+    says("IMAGE_MAX_TOKEN_NUM", Fact::ImageTokens),
+    bears("FPS", Topic::Vision),
+    bears("NFRAMES", Topic::Vision),
+    bears("NUM_FRAMES", Topic::Vision),
+    bears("SPATIAL_MERGE_SIZE", Topic::Vision),
+    bears("IMAGE_FACTOR", Topic::Vision),
+    // swift/template/templates/internvl.py, internlm.py, minicpm.py, deepseek.py.
+    bears("INPUT_SIZE", Topic::Vision),
+    bears("MAX_NUM", Topic::Vision),
+    bears("VIDEO_MAX_NUM", Topic::Vision),
+    bears("VIDEO_SEGMENTS", Topic::Vision),
+    bears("HD_NUM", Topic::Vision),
+    bears("MAX_PARTITION", Topic::Vision),
+    bears("MAX_SLICE_NUMS", Topic::Vision),
+    bears("VIDEO_MAX_SLICE_NUMS", Topic::Vision),
+    bears("DOWNSAMPLE_MODE", Topic::Vision),
+    // swift/template/base.py: rows of one sample of an embedding model or a reranker.
+    bears("MAX_POSITIVE_SAMPLES", Topic::NoSetting),
+    bears("MAX_NEGATIVE_SAMPLES", Topic::NoSetting),
+    // accelerate/accelerator.py `Accelerator.__init__`.
+    says("ACCELERATE_GRADIENT_ACCUMULATION_STEPS", Fact::Accumulation),
     bears("CUDA_LAUNCH_BLOCKING", Topic::NoSetting),
     bears("CUBLAS_WORKSPACE_CONFIG", Topic::NoSetting),
     bears("NCCL_BUFFSIZE", Topic::NoSetting),

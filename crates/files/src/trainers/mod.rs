@@ -23,6 +23,7 @@ mod trl;
 mod verl;
 
 pub use fact::{As, Fact};
+pub(crate) use launchers::SIZES_OF_IMAGES;
 pub(crate) use removed::{REMOVED, Removed};
 pub use shipped::{accelerate_named_after, shipped_accelerate, shipped_deepspeed};
 pub use topic::Topic;
@@ -104,6 +105,9 @@ pub static SCRIPT: Table = Table {
     known: &[KNOWN_TRANSFORMERS, KNOWN_TRL, HARMLESS_IN_SCRIPTS],
     strict: false,
 };
+/// What scripts of one's own call their arguments, by themselves.
+pub static OWN_ARGUMENTS: Table =
+    Table { tool: "transformers", rows: &[transformers::SCRIPT_ROWS], known: &[HARMLESS_IN_SCRIPTS], strict: false };
 /// sentence-transformers' arguments, over those of `TrainingArguments` (base/training_args.py).
 pub static SENTENCE_TRANSFORMERS: Table = Table {
     tool: "sentence-transformers",

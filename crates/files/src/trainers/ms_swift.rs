@@ -129,6 +129,8 @@ pub(super) const ROWS: &[Row] = &[
     says("use_galore", Fact::Galore),
     says("use_vllm", Fact::UsesVllm),
     bears("lisa_activated_layers", Topic::PartlyTrained),
+    // swift/arguments/rlhf_args.py `_init_max_completion_length`: former names.
+    sets("max_new_tokens", "rollout.max_completion_length", As::Whole),
     nothing("check_dataset_strategy"),
     nothing("tuner_backend"),
     nothing("template_type"),

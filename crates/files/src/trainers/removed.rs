@@ -20,6 +20,7 @@ pub(crate) struct Removed {
 pub(super) const CALL: &str = "trl trainers";
 const TRL: &str = "trl";
 const TRANSFORMERS: &str = "transformers";
+const SWIFT: &str = "ms-swift";
 
 const fn of(tool: &'static str, tasks: &'static [Task], last: Release, keys: &'static str) -> Removed {
     Removed { tool, tasks, keys, last }
@@ -81,6 +82,27 @@ pub(crate) static REMOVED: &[Removed] = &[
         release(1, 12),
         "num_ppo_epochs num_mini_batches response_length local_rollout_forward_batch_size vf_coef",
     ),
+    // Read in ms-swift 2.6.1, 3.0 to 3.12, 4.0 to 4.6. Whole releases differ in names: `train_type` is of 3.0 to 4.0.
+    of(
+        SWIFT,
+        &[],
+        release(2, 6),
+        "sft_type>tuner_type model_id_or_path>model template_type>template dataset_test_ratio>split_dataset_ratio \
+         custom_train_dataset_path>dataset custom_val_dataset_path>val_dataset check_dataset_strategy lora_dropout_p>lora_dropout \
+         lora_target_modules>target_modules lora_target_regex>target_regex lora_modules_to_save>modules_to_save lora_lr_ratio \
+         batch_size>per_device_train_batch_size eval_batch_size>per_device_eval_batch_size quantization_bit>quant_bits \
+         use_flash_attn>attn_impl eval_human only_save_model>save_only_model self_cognition_sample neftune_backend \
+         deepspeed_config_path>deepspeed ref_model_id_or_path>ref_model additional_trainable_parameters>trainable_parameters \
+         train_dataset_mix_ratio preprocess_num_proc>dataset_num_proc gpu_memory_fraction predict_with_generate use_loss_scale \
+         lora_bias_trainable>lora_bias streaming_val_size model_cache_dir",
+    ),
+    of(SWIFT, &[], release(3, 0), "train_dataset_sample"),
+    of(SWIFT, &[], release(3, 2), "tools_prompt>agent_template"),
+    of(SWIFT, &[], release(3, 3), "load_dataset_config"),
+    of(SWIFT, &[], release(3, 4), "use_lmdeploy"),
+    of(SWIFT, &[], release(3, 5), "num_infer_workers vllm_device"),
+    of(SWIFT, &[], release(3, 9), "multi_turn_func gc_collect_after_offload"),
+    of(SWIFT, &[], release(4, 0), "train_type>tuner_type"),
     of(TRANSFORMERS, &[], release(4, 50), "evaluation_strategy>eval_strategy dispatch_batches split_batches"),
     of(
         TRANSFORMERS,

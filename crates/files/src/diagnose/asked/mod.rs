@@ -7,7 +7,7 @@ use headroom_core::gpu::{self, Gpu, Vendor};
 use headroom_core::units::{bytes_text, count_text};
 
 use super::Said;
-use super::reading::{Format, Reading};
+use super::reading::{Format, KEPT_BY_DRIVER, Reading};
 use crate::finding::Language;
 
 pub use source::Source;
@@ -33,8 +33,6 @@ const MOST_GPUS: usize = 12;
 
 /// PyTorch's total is what the driver leaves, and drivers differ by up to 200 MiB ([`gpu::MemoryFigure`]); bytes.
 const DRIVERS_DIFFER: u64 = 256 << 20;
-/// A monitor's total counts what the driver keeps for itself too, up to 930 MiB; bytes.
-const KEPT_BY_DRIVER: u64 = 960 << 20;
 
 impl Asked {
     /// What `readings` leave open.
@@ -55,7 +53,7 @@ impl Asked {
         };
         const KEYS: [&str; 7] =
             ["model", "gpu", "num_gpus", "trainer", "method", "per_device_train_batch_size", "max_length"];
-        let total_bytes = readings.iter().find_map(|reading| reading.total_bytes);
+        let total_bytes = of_the_run(readings).and_then(|reading| reading.total_bytes);
         Self { missing: KEYS.into_iter().filter(is_open).collect(), gpus, total_bytes, source, stated }
     }
 
@@ -128,11 +126,15 @@ fn is_of_several(reading: &Reading) -> bool {
 /// The GPUs that a text can be of: the one that it names, else all whose memory a program sees as the total that it states, and of
 /// those the ones that a shortened name begins: `Tesla V100-SXM2...`.
 pub(super) fn gpus(readings: &[Reading]) -> Vec<&'static Gpu> {
+    // A monitor of a card of another size is of another run.
+    let first = of_the_run(readings);
+    let readings: Vec<&Reading> =
+        readings.iter().filter(|reading| first.is_none_or(|first| first.may_be_of(reading))).collect();
     let named = readings.iter().find_map(|reading| gpu::resolve(reading.gpu_name.as_deref()?).ok());
     if let Some(gpu) = named {
         return vec![gpu];
     }
-    let of_size = readings.iter().find_map(|reading| Some((reading.format, reading.total_bytes?)));
+    let of_size = first.and_then(|reading| Some((reading.format, reading.total_bytes?)));
     let mut found = of_size.map_or_else(Vec::new, |(format, total)| of_size_of(format, total));
     let shortened = readings.iter().find_map(|reading| reading.gpu_name.as_deref()?.strip_suffix("..."));
     if let Some(beginning) = shortened.map(plain)
@@ -141,6 +143,12 @@ pub(super) fn gpus(readings: &[Reading]) -> Vec<&'static Gpu> {
         found.retain(|gpu| plain(&gpu.name).starts_with(&beginning));
     }
     found
+}
+
+/// The reading whose total is the run's: the one that failed, else the first.
+fn of_the_run(readings: &[Reading]) -> Option<&Reading> {
+    let mut with_total = readings.iter().filter(|reading| reading.total_bytes.is_some());
+    with_total.clone().find(|reading| reading.tried.is_some()).or_else(|| with_total.next())
 }
 
 /// A GPU's name without its makers' words and signs.

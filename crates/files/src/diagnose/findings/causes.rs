@@ -20,7 +20,9 @@ pub(in super::super) fn of_readings(readings: &[Reading], beside: &[Reading]) ->
     for reading in readings {
         for mut finding in of(reading) {
             let all = || readings.iter().chain(beside);
-            if let Kind::OtherProcesses { processes, .. } = &mut finding.kind {
+            if let Kind::OtherProcesses { processes, .. } = &mut finding.kind
+                && is_monitored(reading, all())
+            {
                 // PyTorch's message has numbers, a monitor beside it the names.
                 let named =
                     |pid| all().flat_map(|other| &other.processes).find(|one| one.pid == pid && one.name.is_some());
@@ -30,7 +32,8 @@ pub(in super::super) fn of_readings(readings: &[Reading], beside: &[Reading]) ->
             }
             if let Kind::Processes { bytes, processes } = &mut finding.kind {
                 // A monitor beside the failure lists the process that failed.
-                let is_own = |process: &Process| all().any(|other| is_of_failure(process, other));
+                let failures = || all().filter(|other| is_monitored(other, all()));
+                let is_own = |process: &Process| failures().any(|other| is_of_failure(process, other));
                 let own = processes.iter().filter(|process| is_own(process)).map(|process| process.bytes).sum();
                 *bytes = bytes.saturating_sub(own);
                 processes.retain(|process| !is_own(process));
@@ -45,6 +48,13 @@ pub(in super::super) fn of_readings(readings: &[Reading], beside: &[Reading]) ->
         }
     }
     findings
+}
+
+/// Whether what monitors say may be of the machine of `failure`: one of its cards has the size that the message states. A process of
+/// the same number elsewhere is another.
+fn is_monitored<'r>(failure: &Reading, all: impl Iterator<Item = &'r Reading>) -> bool {
+    let mut monitors = all.filter(|other| other.tried.is_none() && other.total_bytes.is_some()).peekable();
+    monitors.peek().is_none() || monitors.any(|other| failure.may_be_of(other))
 }
 
 /// Whether a monitor's process is the one that failed by `failure`: by its number, or as the one that has what the message says of

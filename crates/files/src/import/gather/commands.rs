@@ -2,7 +2,7 @@
 
 use headroom_core::plan::{LaunchedBy, Task, TrainerName};
 
-use super::super::draft::{Origin, Rank};
+use super::super::draft::{Origin, Rank, Statement};
 use super::super::recognise::Kind;
 use super::launch::{ACCELERATE_BARE, DEEPSPEED_BARE, PYTHON_BARE, Parts, TORCHRUN_BARE, parts};
 use super::{Evidence, Gatherer, Launcher, Role, task};
@@ -10,7 +10,7 @@ use crate::finding::{Finding, Kind as Found};
 use crate::syntax::{Command, Entry, Node, Value, Word, arguments};
 use crate::trainers::{
     ACCELERATE, AXOLOTL, ENVIRONMENT, FLAG_EMBEDDING, Fact, LAUNCHER, LLAMA_FACTORY, MS_SWIFT, OPENRLHF, SCRIPT,
-    TORCHTUNE, TRL, TRL_SCRIPT, TRL_SHIPPED_SCRIPT, Table, UNSLOTH_CLI, VERL,
+    TORCHTUNE, TRL, TRL_SCRIPT, TRL_SHIPPED_SCRIPT, Table, Topic, UNSLOTH_CLI, VERL,
 };
 
 /// What modules of OpenRLHF begin with.
@@ -201,7 +201,22 @@ impl Gatherer<'_> {
         if matches!(candidate.launcher, Launcher::Trl | Launcher::Axolotl) {
             self.launcher_flags(file, table, &mut entries);
         }
-        self.found.draft.entries(&entries, Origin { table, file, rank: Rank::Arguments });
+        let origin = Origin { table, file, rank: Rank::Arguments };
+        if script && self.parsed.into_trl {
+            self.judged(&entries, Origin { table: &TRL_SCRIPT, ..origin });
+        }
+        self.found.draft.entries(&entries, origin);
+        for word in others.iter().filter(|word| holds_options(word)) {
+            let said = Statement {
+                file,
+                key: word.text.trim_start_matches('-').to_owned(),
+                span: word.span,
+                node: word.node(),
+                rank: Rank::Arguments,
+                tool: table.tool,
+            };
+            self.found.draft.bear(said, Topic::Computed);
+        }
         self.stage(file, &candidate);
     }
 
@@ -267,7 +282,9 @@ impl Gatherer<'_> {
                 | Kind::Torchtune
         );
         if !(says_itself && trainer.1 == Evidence::Keys) {
-            self.roles[place] = Some(Role::Trainer(trainer.0));
+            let (name, evidence) = trainer;
+            let is_own = evidence != Evidence::Named;
+            self.roles[place] = Some(if is_own { Role::Script(name) } else { Role::Trainer(name) });
         }
     }
 
@@ -465,6 +482,16 @@ fn table_of(trainer: TrainerName, candidate: &Candidate<'_>) -> &'static Table {
         _ if candidate.word.starts_with(FLAG_MODULES) => &FLAG_EMBEDDING,
         _ => &SCRIPT,
     }
+}
+
+/// Whether a word is a variable whose value is not known: it may hold any options. Those of the script itself, `$@` and its like, are
+/// none where nobody gives them.
+fn holds_options(word: &Word) -> bool {
+    let variable = word.text.trim_start_matches('-');
+    let name = variable.trim_start_matches(['$', '{']);
+    !word.known
+        && variable.starts_with('$')
+        && name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
 }
 
 /// Whether a script is named after a method that TRL has and `transformers.Trainer` has not.

@@ -6,6 +6,7 @@ use headroom_core::search::Found;
 use super::super::draft::Rank;
 use super::super::recognise::Kind;
 use super::Gatherer;
+use super::instances::instances;
 use crate::syntax::{Node, Source, Span, Value};
 use crate::trainers::Fact;
 
@@ -26,14 +27,16 @@ struct Mention {
 impl Gatherer<'_> {
     /// Takes the GPU that the files name. Of several that no GPU is all of none is taken: a note compares them.
     pub(super) fn stated_gpus(&mut self, notes: &[bool]) {
-        let mut found = Vec::new();
+        let (mut found, mut hosts) = (Vec::new(), Vec::new());
         for (place, file) in self.files.iter().enumerate() {
             let is_note = notes.get(place).copied().unwrap_or(false);
             if let Some((count, span)) = listed_count(&file.text) {
                 self.implied(Fact::GivenGpus, Value::Integer(count), "GPU number", (place, span), Rank::Environment);
             }
             let of_file = if self.found.notebooks.contains(&place) {
-                of_notebook(&file.text)
+                let (of_cells, host) = of_notebook(&file.text);
+                hosts.extend(host.map(|(id, count, span)| (place, id, count, span)));
+                of_cells
             } else {
                 mentions(&file.text, self.found.kinds[place], is_note)
             };
@@ -41,6 +44,14 @@ impl Gatherer<'_> {
         }
         self.counted_gpus(&found);
         let stated = found.iter().any(|(_, mention)| mention.is_stated);
+        // A host is asked for what a notebook needs; what its text says is often of another.
+        if let (false, Some((place, id, count, span))) = (stated, hosts.first()) {
+            self.implied(Fact::Gpu, Value::Text((*id).to_owned()), "GPU", (*place, *span), Rank::Environment);
+            if *count > 1 {
+                self.implied(Fact::GivenGpus, Value::Integer(*count), "GPU", (*place, *span), Rank::Environment);
+            }
+            return;
+        }
         found.retain(|(_, mention)| mention.is_stated == stated);
         let Some((place, first)) = found.first().cloned() else { return };
         let is_possible = |id: &&&str| found.iter().all(|(_, mention)| mention.ids.contains(*id));
@@ -93,11 +104,13 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The GPUs that a notebook's cells name: those of text are notes.
-fn of_notebook(text: &str) -> Vec<Mention> {
-    let Ok(node) = crate::syntax::json(text) else { return Vec::new() };
-    let Some(Value::List(cells)) = node.get("cells").map(|cells| &cells.value) else { return Vec::new() };
+/// The GPUs that a notebook's cells name and have printed, those of text as notes; and what its host was asked for.
+fn of_notebook(text: &str) -> (Vec<Mention>, Option<(&'static str, i64, Span)>) {
+    let Ok(node) = crate::syntax::json(text) else { return (Vec::new(), None) };
+    let Some(Value::List(cells)) = node.get("cells").map(|cells| &cells.value) else { return (Vec::new(), None) };
     let mut found = Vec::new();
+    // What a quoted text says stands where the text stands.
+    let at = |span: Span| move |mention: Mention| Mention { span, ..mention };
     for cell in cells {
         let is_note = cell.get("cell_type").and_then(Node::text) == Some("markdown");
         let Some(source) = cell.get("source") else { continue };
@@ -107,11 +120,14 @@ fn of_notebook(text: &str) -> Vec<Mention> {
         };
         for line in lines {
             let of_line = mentions(line.text().unwrap_or_default(), Kind::Python, is_note);
-            // What a quoted text says stands where the text stands.
-            found.extend(of_line.into_iter().map(|mention| Mention { span: line.span, ..mention }));
+            found.extend(of_line.into_iter().map(at(line.span)));
         }
     }
-    found
+    for output in super::super::notebook::printed(&node) {
+        let printed = mentions(output.text().unwrap_or_default(), Kind::Python, false);
+        found.extend(printed.into_iter().filter(|mention| mention.is_stated).map(at(output.span)));
+    }
+    (found, super::super::notebook::host(&node))
 }
 
 /// The GPUs that a file names; of a note every sentence counts, of other files the comments.
@@ -133,7 +149,26 @@ fn mentions(text: &str, kind: Kind, is_note: bool) -> Vec<Mention> {
                 Mention { ids, is_clear, span, is_stated, count }
             }));
         };
-        if let Some(kind) = asked_for(line) {
+        let rented = instances(line);
+        if !rented.is_empty() {
+            let is_text = is_note && !(fenced && is_code);
+            // A key asks for the machine; a sentence may weigh it against another.
+            let is_comment = line.trim_start().starts_with('#') && !line.trim_start().starts_with("#SBATCH");
+            let is_said = !(is_text || is_comment) || sentence(line, is_text).is_some();
+            found.extend(rented.iter().filter(|_| is_said).map(|one| Mention {
+                ids: vec![one.gpu],
+                is_clear: true,
+                span: source.span(start + one.from, start + one.to),
+                is_stated: !(is_text || is_comment),
+                count: Some(one.count),
+            }));
+        } else if let Some(name) = in_banner(line).or_else(|| in_table(line)) {
+            let printed = [name, &size_in_banner(line).map_or_else(String::new, |size| format!(" {size}GB"))].concat();
+            let ids = search(name).one().or_else(|| search(&printed).one());
+            let span = source.span(at(name), at(name) + name.len());
+            // One that the catalogue does not have is none of those that it has.
+            found.push(Mention { ids: ids.into_iter().collect(), is_clear: true, span, is_stated: true, count: None });
+        } else if let Some(kind) = asked_for(line) {
             add(kind, true);
         } else if let Some(value) = labelled(line) {
             add(value, true);
@@ -155,6 +190,34 @@ fn mentions(text: &str, kind: Kind, is_note: bool) -> Vec<Mention> {
         }
     }
     found
+}
+
+/// The GPU of Unsloth's banner (unsloth models/llama.py, vision.py): `GPU: Tesla T4. Max memory: 14.748 GB. Platform = Linux`, and
+/// since 2024.10 `Tesla T4. Num GPUs = 1. Max memory: 14.741 GB. Platform: Linux.`; of what notebooks print by its example
+/// `GPU = Tesla T4. Max memory = 14.741 GB.`
+fn in_banner(line: &str) -> Option<&str> {
+    const MEMORY: [&str; 2] = [". Max memory", ". Num GPUs"];
+    let end = MEMORY.iter().filter_map(|mark| line.find(mark)).min().filter(|_| line.contains(" GB"))?;
+    let name = line[..end].trim_start_matches(['\\', '/', '|', ' ', '\t', '>', '-']);
+    let name = ["GPU: ", "GPU = "].iter().find_map(|label| name.strip_prefix(label)).unwrap_or(name);
+    (!name.is_empty() && !name.contains(". ")).then_some(name)
+}
+
+/// GB of the card that such a line says, as its maker sells it.
+fn size_in_banner(line: &str) -> Option<u32> {
+    let (_, behind) = line.split_once("Max memory")?;
+    let number = behind.trim_start_matches([' ', ':', '=']).split(' ').next()?;
+    number.parse::<f32>().ok().filter(|size| (1.0..4096.0).contains(size)).map(|size| size.ceil() as u32)
+}
+
+/// The GPU of a row that nvidia-smi prints: `|   0  Tesla T4                       Off | 00000000:00:04.0 Off |`.
+fn in_table(line: &str) -> Option<&str> {
+    let mut cells = line.trim().strip_prefix('|')?.split('|');
+    let (card, bus) = (cells.next()?.trim(), cells.next()?.trim());
+    let is_bus = bus.split(' ').next().is_some_and(|bus| bus.len() >= 12 && bus.matches(':').count() == 2);
+    let name = card.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let name = ["Off", "On", "N/A"].iter().find_map(|mode| name.strip_suffix(mode)).unwrap_or(name).trim();
+    (is_bus && name.len() < card.len() && !name.is_empty() && !name.ends_with("...")).then_some(name)
 }
 
 /// The kind of GPU that a line asks a cluster for: `--gres=gpu:a100:4`, `--gpus-per-node=h100:8`.

@@ -3,6 +3,7 @@
 mod commands;
 mod containers;
 mod gpus;
+mod instances;
 mod launch;
 mod options;
 mod printed;
@@ -150,11 +151,13 @@ pub(super) fn gather(files: &[File]) -> Gathered {
         }
     }
     let Parts { mut read, titles } = read;
-    options::give(files, &mut read);
+    let reads = options::give(files, &mut read);
+    let parsed = options::Parsed::of(&read, reads);
     let mut gatherer = Gatherer {
         files,
         roles: vec![None; files.len()],
         titles,
+        parsed,
         shown: shown(&read, files),
         found: Gathered {
             kinds: (0..files.len()).map(|place| kind_of(&read, place)).collect(),
@@ -190,6 +193,8 @@ pub(super) fn gather(files: &[File]) -> Gathered {
     for (place, file) in files.iter().enumerate() {
         if notes[place] || matches!(gatherer.found.kinds[place], Kind::Unknown | Kind::Shell) {
             gatherer.printed(place, &file.text);
+        } else if gatherer.found.notebooks.contains(&place) {
+            gatherer.printed_by_cells(place, &file.text);
         }
     }
     gatherer.stated_gpus(&notes);
@@ -377,6 +382,8 @@ struct Gatherer<'f> {
     files: &'f [File],
     /// Names of files whose content is a block of another.
     titles: Vec<String>,
+    /// What the scripts take beside the keys of libraries.
+    parsed: options::Parsed,
     /// Notes and logs that show settings of a trainer: what their command names is what they show.
     shown: Vec<usize>,
     /// What a command or a file says that another file is.
@@ -388,7 +395,10 @@ struct Gatherer<'f> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
     Accelerate,
+    /// The configuration of a trainer's own command or script.
     Trainer(TrainerName),
+    /// What a script of one's own is started with: the trainer that the command alone lets expect.
+    Script(TrainerName),
 }
 
 impl Gatherer<'_> {

@@ -1,56 +1,118 @@
 //! Options of a script that its command gives, or a file of keys that it parses: read again, the script says what it runs with.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::File;
 use super::super::recognise::{Content, Kind};
 use super::Read;
 use crate::syntax::{self, Node, Script, Value, arguments, base};
 
-/// Reads scripts again that a command among `read` starts with options, or that parse a file of keys.
-pub(super) fn give(files: &[File], read: &mut [Read]) {
+/// Reads scripts again that a command among `read` starts with options, or that parse a file of keys. Whether one of them reads a file
+/// of keys by itself.
+pub(super) fn give(files: &[File], read: &mut [Read]) -> bool {
+    let mut reads = false;
     for at in 0..read.len() {
         let Content::Script(script) = &read[at].content else { continue };
         let Some(text) = read[at].script.clone() else { continue };
-        let mut given = if parses(script) { of_file(read) } else { BTreeMap::new() };
+        let mut options = if parses(script) { of_file(read) } else { BTreeMap::new() };
         // What the command says counts before the file.
-        given.extend(of_command(base(&files[read[at].place].name), read));
-        if !given.is_empty()
+        options.extend(of_command(base(&files[read[at].place].name), read));
+        let document = document(files, read, script);
+        reads |= document.is_some();
+        let given = syntax::Given { options, document };
+        if given != syntax::Given::default()
             && let Ok(script) = syntax::python_with(&text, &given)
         {
             read[at].content = Content::Script(script);
         }
+    }
+    reads
+}
+
+/// What scripts take beside the arguments of a library's classes.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Parsed {
+    /// A script parses a command or a file of keys.
+    pub(super) parses: bool,
+    /// A script reads a file of keys by itself: the keys are its own.
+    pub(super) reads: bool,
+    /// One of the classes that it parses is a configuration of TRL's.
+    pub(super) into_trl: bool,
+    /// Fields of the scripts' own classes: keys by these names are no library's.
+    own: BTreeSet<String>,
+}
+
+impl Parsed {
+    /// What the scripts among `read` parse.
+    pub(super) fn of(read: &[Read], reads: bool) -> Self {
+        let mut parsed = Self { reads, ..Self::default() };
+        for read in read {
+            let Content::Script(script) = &read.content else { continue };
+            for call in script.calls.iter().filter(|call| is_parser(call)) {
+                parsed.parses = true;
+                parsed.into_trl |= super::python::parsed_task(call).is_some();
+            }
+            parsed.own.extend(script.options.iter().cloned());
+        }
+        parsed
+    }
+
+    /// Whether a key is a field of a script's own class.
+    pub(super) fn is_own(&self, key: &str) -> bool {
+        self.own.contains(&key.replace('-', "_"))
     }
 }
 
 /// Whether a script takes its arguments from a command or a file of keys (transformers hf_argparser.py, trl
 /// scripts/utils.py).
 fn parses(script: &Script) -> bool {
-    script.calls.iter().any(|call| match &call.value {
+    script.calls.iter().any(is_parser)
+}
+
+fn is_parser(call: &Node) -> bool {
+    match &call.value {
         Value::Call { name, .. } => matches!(
             name.rsplit('.').next(),
             Some("TrlParser" | "HfArgumentParser" | "H4ArgumentParser" | "parse_args_and_config" | "parse_yaml_file")
         ),
         _ => false,
-    })
+    }
+}
+
+/// The file of keys that a script reads by itself, where it is the only one.
+fn document(files: &[File], read: &[Read], script: &Script) -> Option<Value> {
+    let (place, node) = only_file(read)?;
+    let ending = files[place].name.rsplit('.').next().unwrap_or("");
+    let mut open: Vec<&Node> = script.calls.iter().collect();
+    while let Some(call) = open.pop() {
+        if syntax::reads_document(call, ending) {
+            return Some(node.value.clone());
+        }
+        if let Value::Call { arguments, keywords, .. } = &call.value {
+            open.extend(arguments.iter().chain(keywords.iter().map(|entry| &entry.node)));
+        }
+    }
+    None
 }
 
 /// The keys of the file that such a script parses: the one that is a trainer's.
 fn of_file(read: &[Read]) -> BTreeMap<String, Value> {
+    let Some((_, node)) = only_file(read) else { return BTreeMap::new() };
+    node.entries().iter().map(|entry| (entry.key.replace('-', "_"), entry.node.value.clone())).collect()
+}
+
+/// The only file of keys that may be a script's.
+fn only_file(read: &[Read]) -> Option<(usize, &Node)> {
     let trees = read.iter().filter(|read| {
         matches!(read.kind, Kind::Trl | Kind::Transformers | Kind::Unknown | Kind::Quantization)
             && matches!(read.content, Content::Tree(_))
     });
     let mut found = trees.filter_map(|read| match &read.content {
-        Content::Tree(node) if !node.entries().is_empty() => Some(node),
+        Content::Tree(node) if !node.entries().is_empty() => Some((read.place, node)),
         _ => None,
     });
-    match (found.next(), found.next()) {
-        (Some(node), None) => {
-            node.entries().iter().map(|entry| (entry.key.replace('-', "_"), entry.node.value.clone())).collect()
-        }
-        _ => BTreeMap::new(),
-    }
+    let first = found.next()?;
+    found.next().is_none().then_some(first)
 }
 
 /// What commands give the script `name`, the first that names it; of a block of a note, whose name is not known, the command

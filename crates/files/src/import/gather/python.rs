@@ -142,6 +142,7 @@ impl Gatherer<'_> {
             }
         }
         self.longest_text(file, script);
+        self.cut_rows(file, script);
         for attribute in &script.attributes {
             if attribute.key.ends_with(".use_cache") {
                 self.found.python.use_cache = Some(statement(file, attribute));
@@ -155,6 +156,17 @@ impl Gatherer<'_> {
         }
         if self.found.trainer.is_none() && !script.calls.is_empty() {
             self.trainer(TrainerName::Custom, Evidence::Keys);
+        }
+    }
+
+    /// The length that a script's own function cuts rows to. TRL's classes cut them again.
+    fn cut_rows(&mut self, file: usize, script: &Script) {
+        if matches!(self.found.trainer, Some((TrainerName::Trl, Evidence::Named))) {
+            return;
+        }
+        for cut in &script.cuts {
+            let said = Statement { rank: Rank::Artifact, tool: TRANSFORMERS.tool, ..statement(file, cut) };
+            self.found.draft.say(Fact::Length, said);
         }
     }
 
@@ -411,10 +423,9 @@ impl Gatherer<'_> {
                 Value::List(items) => open.extend(items),
                 Value::Expression(class) => {
                     let class = class.rsplit('.').next().unwrap_or(class);
-                    let method = class.strip_suffix("Config").unwrap_or("");
-                    if let Some((_, task)) = METHODS.iter().find(|(name, _)| *name == method) {
+                    if let Some(task) = configured(class) {
                         self.trainer(TrainerName::Trl, Evidence::Named);
-                        self.task(*task, Evidence::Named);
+                        self.task(task, Evidence::Named);
                     } else if class == "TrainingArguments" {
                         self.trainer(TrainerName::Transformers, Evidence::Base);
                     }
@@ -509,6 +520,30 @@ impl Gatherer<'_> {
             self.implied(Fact::Classifier, Value::Flag(true), owner, (file, span), Rank::Script);
         }
     }
+}
+
+/// What a class of TRL's arguments trains.
+fn configured(class: &str) -> Option<Task> {
+    let method = class.strip_suffix("Config")?;
+    METHODS.iter().find(|(name, _)| *name == method).map(|(_, task)| *task)
+}
+
+/// What is trained by the class of TRL's that a parser fills.
+pub(super) fn parsed_task(call: &Node) -> Option<Task> {
+    let Value::Call { arguments, .. } = &call.value else { return None };
+    let mut open: Vec<&Node> = arguments.iter().collect();
+    while let Some(node) = open.pop() {
+        match &node.value {
+            Value::List(items) => open.extend(items),
+            Value::Expression(class) => {
+                if let Some(task) = configured(class.rsplit('.').next().unwrap_or(class)) {
+                    return Some(task);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 pub(super) fn statement(file: usize, entry: &Entry) -> Statement {

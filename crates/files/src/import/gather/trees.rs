@@ -7,20 +7,27 @@ use super::super::draft::{Origin, Rank};
 use super::super::recognise::Kind;
 use super::{Evidence, Gatherer, Role, commands, containers};
 use crate::finding::{Finding, Kind as Found};
-use crate::syntax::{Command, Node, Span, Value};
+use crate::syntax::{Command, Entry, Node, Span, Value};
 use crate::trainers::{
-    ACCELERATE, AXOLOTL, BITSANDBYTES, Fact, LLAMA_FACTORY, LLAMA_FACTORY_V1, MS_SWIFT, NEMO_AUTOMODEL, PEFT, SCRIPT,
-    TORCHTUNE, TRL, Table, UNSLOTH_STUDIO, VERL,
+    ACCELERATE, AXOLOTL, BITSANDBYTES, Fact, LLAMA_FACTORY, LLAMA_FACTORY_V1, MS_SWIFT, NEMO_AUTOMODEL, OWN_ARGUMENTS,
+    PEFT, SCRIPT, TORCHTUNE, TRL, TRL_SCRIPT, Table, UNSLOTH_STUDIO, VERL,
 };
 
 impl Gatherer<'_> {
     /// Takes what a tree says.
     pub(super) fn tree(&mut self, place: usize, kind: Kind, node: &Node) {
-        let kind = match self.roles[place] {
+        let role = self.roles[place];
+        let kind = match role {
             Some(Role::Accelerate) => Kind::Accelerate,
             Some(Role::Trainer(name)) if !matches!(kind, Kind::Deepspeed | Kind::Accelerate) => of_trainer(name, kind),
+            Some(Role::Script(name)) if !matches!(kind, Kind::Deepspeed | Kind::Accelerate) => {
+                self.of_script(name, kind, node)
+            }
             _ => self.likelier(kind),
         };
+        // The parser of a script takes fields of its own beside those of TRL's classes.
+        let is_parsed =
+            matches!(role, Some(Role::Script(_))) || role.is_none() && (self.parsed.parses || self.parsed.reads);
         self.found.kinds[place] = kind;
         match kind {
             Kind::LlamaFactory if node.get("model").is_some() => {
@@ -32,6 +39,7 @@ impl Gatherer<'_> {
             Kind::LlamaFactory => self.settings(place, node, &LLAMA_FACTORY, Some(TrainerName::LlamaFactory)),
             Kind::Axolotl => self.settings(place, node, &AXOLOTL, Some(TrainerName::Axolotl)),
             Kind::MsSwift => self.settings(place, node, &MS_SWIFT, Some(TrainerName::MsSwift)),
+            Kind::Trl if is_parsed => self.settings(place, node, &TRL_SCRIPT, Some(TrainerName::Trl)),
             Kind::Trl => self.settings(place, node, &TRL, Some(TrainerName::Trl)),
             Kind::Transformers => self.settings(place, node, &SCRIPT, None),
             Kind::Verl => {
@@ -73,7 +81,11 @@ impl Gatherer<'_> {
                 if !launched.is_empty() {
                     return self.commands(place, &launched);
                 }
-                self.found.draft.findings.push(Finding::at(Found::Unrecognised, place, Span { line: 1, ..node.span }));
+                // What the script takes out of its own file stands in the script.
+                if !self.parsed.reads {
+                    let here = Span { line: 1, ..node.span };
+                    self.found.draft.findings.push(Finding::at(Found::Unrecognised, place, here));
+                }
             }
         }
     }
@@ -85,6 +97,29 @@ impl Gatherer<'_> {
             Some((name, Evidence::Named | Evidence::Patch)) if shared => of_trainer(name, kind),
             _ => kind,
         }
+    }
+
+    /// What a file of keys is that a script of one's own is started with. The classes that the script uses say it, then keys that
+    /// one method of TRL's alone has, then the script's name.
+    fn of_script(&self, name: TrainerName, kind: Kind, node: &Node) -> Kind {
+        match self.found.trainer {
+            Some((by_class, Evidence::Named | Evidence::Patch)) => of_trainer(by_class, kind),
+            _ if kind == Kind::Trl && super::task::of_settings(node.entries(), "").is_some() => kind,
+            _ => of_trainer(name, kind),
+        }
+    }
+
+    /// Notes the keys of `entries` that releases of TRL's classes have taken away; a script's own field of that name is none. Of a
+    /// script that nobody gave, whose name says nothing either, it may be one.
+    pub(super) fn judged(&mut self, entries: &[Entry], origin: Origin<'_>) {
+        if self.parsed.reads && !self.parsed.parses {
+            return;
+        }
+        let is_open = self.found.is_script_open && !self.parsed.parses;
+        let is_own =
+            |key: &str| self.parsed.is_own(key) || is_open && OWN_ARGUMENTS.means(&key.replace('-', "_")).is_some();
+        let of_classes: Vec<Entry> = entries.iter().filter(|entry| !is_own(&entry.key)).cloned().collect();
+        self.found.draft.of_classes(&of_classes, origin);
     }
 
     fn settings(&mut self, place: usize, node: &Node, table: &Table, trainer: Option<TrainerName>) {
@@ -105,7 +140,15 @@ impl Gatherer<'_> {
         });
         let flags: Vec<_> = launch.iter().filter(|entry| entry.key != "accelerate_config").cloned().collect();
         self.found.draft.entries(&flags, Origin { table: &ACCELERATE, file: place, rank: Rank::Accelerate });
-        self.found.draft.entries(&own, Origin { table, file: place, rank: Rank::File });
+        let origin = Origin { table, file: place, rank: Rank::File };
+        if table.tool == "trl" && !table.strict {
+            self.judged(&own, origin);
+        }
+        // A field of the script's own is no slip of the library's name.
+        let (others, own): (Vec<_>, Vec<_>) =
+            own.into_iter().partition(|entry| table.means(&entry.key).is_none() && self.parsed.is_own(&entry.key));
+        self.found.draft.unknown_keys(&others, origin);
+        self.found.draft.entries(&own, origin);
         if let Some(entry) = launch.iter().find(|entry| entry.key == "accelerate_config") {
             self.accelerate_file(&entry.node, place, entry.span);
         }

@@ -52,7 +52,13 @@ fn stated(line: &str, kind: Kind) -> Vec<(String, String)> {
         found.extend(requirement(item, &["="]));
     }
     if kind == Kind::Requirements || line.contains("install ") {
-        let bounds = line.split([' ', '\t', '"', '\'', ';', '(', ')', '#', '`']).filter_map(newest_below);
+        // `"trl >= 0.9, < 0.12"`: blanks around signs part nothing.
+        let mut joined = line.to_owned();
+        for sign in ["<", ">", "!", "="] {
+            joined = joined.replace(&format!(", {sign}"), &format!(",{sign}"));
+            joined = joined.replace(&format!(" {sign}"), sign).replace(&format!("{sign} "), sign);
+        }
+        let bounds = joined.split([' ', '\t', '"', '\'', ';', '(', ')', '#', '`']).filter_map(newest_below);
         let bounds: Vec<_> = bounds.filter(|(name, _)| found.iter().all(|(known, _)| known != name)).collect();
         found.extend(bounds);
     }
@@ -104,24 +110,37 @@ pub(in crate::import) fn listed(line: &str) -> Option<(String, String)> {
     requirement(&[name.as_str(), "==", version].concat(), &["=="])
 }
 
-/// `trl<0.9` and `trl>=0.7,<0.9.2`: the newest that the bound admits, which is what is installed. Of `<1.0` it is not known which was
-/// the last before.
+/// The last minor releases before a new major number, which a bound such as `<1.0` does not say.
+const LAST_BEFORE: [(&str, u64, &str); 4] =
+    [("trl", 1, "0.29"), ("transformers", 5, "4.57"), ("ms-swift", 3, "2.6"), ("ms-swift", 4, "3.12")];
+
+/// `trl<0.9` and `trl>=0.7,<0.9.2`: the newest that the bound admits, which is what is installed.
 fn newest_below(word: &str) -> Option<(String, String)> {
     let end = word.find(['<', '>', '=', '!', '~'])?;
     let bound = word.rsplit('<').next().filter(|bound| bound.len() < word.len())?.split(',').next()?;
     let (name, version) = match bound.strip_prefix('=') {
         Some(version) => (&word[..end], version.to_owned()),
         None => {
-            let parts: Option<Vec<u64>> = bound.split('.').map(|part| part.parse().ok()).collect();
+            // `<5.0.0.dev0` is `<5.0.0`.
+            let numbers = bound.split('.').take_while(|part| !part.starts_with(|first: char| !first.is_ascii_digit()));
+            let parts: Option<Vec<u64>> = numbers.map(|part| part.parse().ok()).collect();
             let mut parts = parts?;
             while parts.last() == Some(&0) {
                 parts.pop();
             }
-            let last = parts.last_mut().filter(|last| **last > 0)?;
-            *last -= 1;
-            // The major number alone says nothing of the last release under it.
-            let texts: Vec<String> = parts.iter().map(u64::to_string).collect();
-            (&word[..end], Some(texts).filter(|texts| texts.len() > 1)?.join("."))
+            match parts.as_mut_slice() {
+                [major] => {
+                    let package = word[..end].split('[').next().unwrap_or("").replace('_', "-");
+                    let known = LAST_BEFORE.iter().find(|(name, before, _)| package == *name && before == major);
+                    (&word[..end], known.map(|(.., last)| (*last).to_owned())?)
+                }
+                [.., last] if *last > 0 => {
+                    *last -= 1;
+                    let texts: Vec<String> = parts.iter().map(u64::to_string).collect();
+                    (&word[..end], texts.join("."))
+                }
+                _ => return None,
+            }
         }
     };
     requirement(&[name, "==", &version].concat(), &["=="])

@@ -80,7 +80,7 @@ impl Resolver {
     }
 
     /// Whether the files' model reads images, or is not known.
-    fn may_have_tower(&self) -> bool {
+    pub(super) fn may_have_tower(&self) -> bool {
         if self.fields.contains_key("model.config") {
             return self.has_tower();
         }

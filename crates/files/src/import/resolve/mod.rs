@@ -7,6 +7,7 @@ mod finish;
 mod frozen;
 mod gpu;
 mod identity;
+mod images;
 mod method;
 mod precision;
 mod processes;
@@ -53,6 +54,7 @@ pub(super) fn resolve(gathered: Gathered) -> Import {
     resolver.verl_keys();
     resolver.method();
     resolver.frozen();
+    resolver.images();
     resolver.precision();
     resolver.training();
     resolver.attention();

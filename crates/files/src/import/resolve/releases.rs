@@ -19,13 +19,17 @@ impl Resolver {
     /// Where no file states a release, keys that newer ones have no more say that it is an older one: the last that took all of
     /// them. It counts like one that is stated.
     pub(super) fn imply_releases(&mut self) {
-        if self.launched_by.is_some() || !matches!(self.trainer, TrainerName::Trl | TrainerName::Transformers) {
+        const KNOWN: [TrainerName; 3] = [TrainerName::Trl, TrainerName::Transformers, TrainerName::MsSwift];
+        if self.launched_by.is_some() || !KNOWN.contains(&self.trainer) {
             return;
+        }
+        if self.trainer == TrainerName::MsSwift {
+            self.implied.extend(self.implied("ms-swift", TrainerName::MsSwift));
         }
         let transformers = self.implied("transformers", TrainerName::Transformers);
         if self.trainer == TrainerName::Transformers {
             self.implied.extend(transformers);
-        } else if !self.gathered.versions.contains_key("trl") {
+        } else if self.trainer == TrainerName::Trl && !self.gathered.versions.contains_key("trl") {
             // Of transformers beside TRL only what changes a default counts: dtypes and sharding of releases before 5.0.
             let transformers = transformers.filter(|implied| implied.release.is_before(5, 0));
             let own = self.implied("trl", TrainerName::Trl);
@@ -73,6 +77,7 @@ impl Resolver {
         stated.unwrap_or(match self.trainer {
             TrainerName::Transformers => self.release.is_before(5, 0),
             TrainerName::Trl => self.release.is_before(1, 0),
+            TrainerName::MsSwift => self.runs.stated().is_before(4, 0),
             _ => false,
         })
     }
@@ -81,10 +86,20 @@ impl Resolver {
     fn releases_implied(&mut self) {
         for Implied { tool, statement, release, now } in std::mem::take(&mut self.implied) {
             let last = [release.major().to_string(), release.minor().to_string()].join(".");
-            let kind = Kind::ReleaseImplied { tool, key: statement.key.clone(), last, now };
+            let key = statement.key.clone();
+            let kind = match tool {
+                "ms-swift" => self.not_modelled_release(last, Some(key)),
+                _ => Kind::ReleaseImplied { tool, key, last, now },
+            };
             let fix = self.former(&statement).and_then(|former| former.fix).or_else(|| renaming(&statement, now));
             self.findings.push(Finding { fix, ..Finding::at(kind, statement.file, statement.span) });
         }
+    }
+
+    /// That a release has no defaults of its own here: those of the measured one stand for what the files leave open.
+    fn not_modelled_release(&self, release: String, key: Option<String>) -> Kind {
+        let measured = self.release.to_string();
+        Kind::ReleaseNotModelled { trainer: self.trainer, release, key, measured }
     }
 
     /// Takes away what was told of a key's former name: it is told once.
@@ -155,8 +170,12 @@ impl Resolver {
         }
         if self.gathered.versions.contains_key(name.name()) {
             let measured = self.release;
-            if self.runs.stated() != measured {
-                let kind = Kind::StepOfRelease { trainer: name, stated: version, measured: measured.to_string() };
+            let is_told = self.findings.iter().any(|found| matches!(found.kind, Kind::ReleaseNotModelled { .. }));
+            if self.runs.stated() != measured && !is_told {
+                let kind = match name {
+                    TrainerName::MsSwift => self.not_modelled_release(version, None),
+                    _ => Kind::StepOfRelease { trainer: name, stated: version, measured: measured.to_string() },
+                };
                 self.findings.push(Finding::nowhere(kind));
             }
             return;

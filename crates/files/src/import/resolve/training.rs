@@ -90,6 +90,12 @@ impl Resolver {
             return;
         }
         match self.whole(Fact::Length) {
+            // swift/arguments/base_args/template_args.py `max_length`: what a prompt may have; answers have a bound of their own.
+            Some((length, statement)) if self.named == TrainerName::MsSwift && self.is_reinforcement() => {
+                let field = "rollout.max_prompt_length";
+                self.alone(self.says_itself(field), field, length, &statement);
+                return;
+            }
             // NeMo Automodel's rows that are not packed.
             Some((0, statement)) if statement.tool == "nemo_automodel" => self.ignored += 1,
             Some((length, statement)) => {
@@ -110,6 +116,11 @@ impl Resolver {
         let longest = self.structure().filter(|model| model.kind == ModelKind::Encoder);
         if let Some(longest) = longest.and_then(|model| model.max_position_embeddings) {
             self.default("max_length", longest);
+        }
+        if self.trainer == TrainerName::MsSwift && self.runs.stated().is_before(3, 0) {
+            // swift/llm/utils/argument.py of 2.6 `SftArguments.max_length`.
+            self.default("max_length", 2048);
+            return;
         }
         if matches!(self.named, TrainerName::MsSwift) && !self.is_reinforcement() {
             // swift/arguments/base_args/base_args.py: `max_model_len` of the model.
@@ -345,7 +356,9 @@ impl Resolver {
     fn open_script(&mut self) {
         let is_own = self.gathered.is_script_open && !self.gathered.draft.unknown.is_empty();
         for field in ["per_device_train_batch_size", "max_length"] {
-            if is_own && !self.is_set(field) && !self.says_itself(field) {
+            // Prompts and answers have lengths of their own.
+            let has_none = field == "max_length" && self.is_reinforcement();
+            if is_own && !has_none && !self.is_set(field) && !self.says_itself(field) {
                 self.missing.push(field);
             }
         }

@@ -28,6 +28,8 @@ pub(super) struct Reader<'s, 't> {
     pub(super) options: BTreeMap<String, Option<Node>>,
     /// Options that its command gives.
     pub(super) given: &'s BTreeMap<String, Value>,
+    /// The file of keys that the script reads by itself.
+    pub(super) document: Option<&'s Value>,
     /// Names that a function's parameters hide, with what they stood for.
     pub(super) hidden: Vec<(String, Option<Named>)>,
     /// Columns of the branches of which one is taken, the innermost last, and what stands there now.
@@ -248,6 +250,12 @@ impl Reader<'_, '_> {
 
     /// `x[...]`, `x(...)`, `x.y` of what is no plain name.
     fn postfix(&mut self, node: Node, start: usize, depth: usize) -> Result<Node, Fault> {
+        if self.is_mark("[") {
+            self.cut(start, depth)?;
+        }
+        if let Some(within) = self.entry_of(&node, start)? {
+            return Ok(within);
+        }
         self.abandon(node);
         if self.is_mark(".") {
             self.at += if self.is_name(1) { 2 } else { 1 };
@@ -318,6 +326,10 @@ impl Reader<'_, '_> {
                     self.budget.spend(size, span)?;
                     return Ok(node);
                 }
+                _ if self.in_document(&name).is_some() => {
+                    let value = self.in_document(&name).unwrap_or(Value::Null);
+                    return self.copied(value, span);
+                }
                 _ if self.option_of(&name, span).is_some() => {
                     self.budget.spend(1, span)?;
                     return Ok(self.option_of(&name, span).unwrap_or(Node { value: Value::Null, span }));
@@ -341,6 +353,9 @@ impl Reader<'_, '_> {
         }
         if last == "add_argument" {
             self.add_argument(&arguments, &keywords);
+        }
+        if let Some(value) = self.read_document(&name).or_else(|| self.got(&name, &arguments)) {
+            return self.copied(value, span);
         }
         let value = match (name.as_str(), arguments.as_slice()) {
             _ if self.no_adapters(&name, span) => Value::Null,

@@ -5,6 +5,8 @@
 
 mod branches;
 mod containers;
+mod cuts;
+mod documents;
 mod expression;
 mod lexer;
 mod options;
@@ -15,6 +17,8 @@ use std::collections::BTreeMap;
 use super::limits::{Fault, short_enough};
 use super::node::{Entry, Node, Span, Value};
 use super::source::Source;
+
+pub(crate) use documents::reads_document;
 
 /// What a Python file says.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -27,6 +31,10 @@ pub struct Script {
     pub attributes: Vec<Entry>,
     /// Names assigned a literal: `max_seq_length = 2048`.
     pub variables: Vec<Entry>,
+    /// Names of its own options: fields of its classes of arguments, `add_argument("--name")`.
+    pub options: Vec<String>,
+    /// Lengths that its slices cut rows of tokens to.
+    pub cuts: Vec<Entry>,
     /// Where the file asks whether the GPU has bf16; taken as yes.
     pub asks_for_bf16: Vec<Span>,
 }
@@ -36,14 +44,23 @@ pub struct Script {
 /// # Errors
 /// Where a text or a bracket does not end, or there is more than is read.
 pub fn read(text: &str) -> Result<Script, Fault> {
-    read_with(text, &BTreeMap::new())
+    read_with(text, &Given::default())
 }
 
-/// Reads a Python text whose command gives it options.
+/// What a script gets from outside.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Given {
+    /// Options of its command, or of the file that its parser reads.
+    pub options: BTreeMap<String, Value>,
+    /// The file of keys that it reads by itself.
+    pub document: Option<Value>,
+}
+
+/// Reads a Python text with what it gets from outside.
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_with(text: &str, given: &BTreeMap<String, Value>) -> Result<Script, Fault> {
+pub fn read_with(text: &str, given: &Given) -> Result<Script, Fault> {
     short_enough(text)?;
     let source = Source::new(text);
     let tokens = lexer::tokens(&source)?;

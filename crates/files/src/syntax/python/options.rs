@@ -24,6 +24,9 @@ impl Reader<'_, '_> {
 
     /// `max_length: int = field(default=512)` and `max_length: int = 512` of a dataclass.
     pub(super) fn field(&mut self, name: &str, node: &Node, annotated: bool) {
+        if annotated {
+            self.script.options.push(name.to_owned());
+        }
         match &node.value {
             Value::Call { name: call, keywords, .. } if call == "field" || call == "dataclasses.field" => {
                 if let Some(default) = keywords.iter().find(|keyword| keyword.key == "default") {
@@ -35,12 +38,22 @@ impl Reader<'_, '_> {
         }
     }
 
+    /// `max_length: int` of a dataclass, without a default.
+    pub(super) fn bare_field(&mut self) {
+        let is_nested = self.source.span(self.start(), self.start()).column > 1;
+        let has_type = self.is_name(0) && self.word(1) == ":" && self.is_name(2);
+        if is_nested && has_type {
+            self.script.options.push(self.word(0).to_owned());
+        }
+    }
+
     /// `parser.add_argument("--max_length", type=int, default=512)`.
     pub(super) fn add_argument(&mut self, arguments: &[Node], keywords: &[Entry]) {
         let named = |key: &str| keywords.iter().find(|keyword| keyword.key == key).map(|keyword| &keyword.node);
         let long = arguments.iter().filter_map(Node::text).find_map(|text| text.strip_prefix("--"));
         let Some(name) = named("dest").and_then(Node::text).or(long) else { return };
         let name = name.replace('-', "_");
+        self.script.options.push(name.clone());
         match (named("default"), named("action").and_then(Node::text)) {
             (Some(default), _) => self.option(&name, &default.clone()),
             (None, Some("store_true")) => {

@@ -5,16 +5,18 @@ use std::collections::BTreeMap;
 use super::super::limits::{Budget, Fault};
 use super::super::node::{Entry, Node, Span, Value};
 use super::super::source::Source;
-use super::Script;
 use super::expression::Reader;
 use super::lexer::{Kind, Token};
+use super::{Given, Script};
 
 /// Reads what `tokens` say.
-pub(super) fn read(source: &Source<'_>, tokens: &[Token], given: &BTreeMap<String, Value>) -> Result<Script, Fault> {
+pub(super) fn read(source: &Source<'_>, tokens: &[Token], given: &Given) -> Result<Script, Fault> {
     let (names, script) = (BTreeMap::new(), Script::default());
     let (options, hidden) = (BTreeMap::new(), Vec::new());
     let budget = Budget::default();
-    let mut reader = Reader { source, tokens, at: 0, budget, names, options, given, hidden, taken: Vec::new(), script };
+    let (document, given) = (given.document.as_ref(), &given.options);
+    let taken = Vec::new();
+    let mut reader = Reader { source, tokens, at: 0, budget, names, options, given, document, hidden, taken, script };
     while reader.token(0).is_some() {
         reader.statement()?;
     }
@@ -78,6 +80,7 @@ impl Reader<'_, '_> {
         let begin = self.at;
         let Some(target) = self.target() else {
             self.at = begin;
+            self.bare_field();
             return Ok(());
         };
         let node = self.expression(0)?;

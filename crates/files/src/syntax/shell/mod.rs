@@ -2,6 +2,7 @@
 //! would print, and what is asked of the machine, is unknown.
 
 mod arithmetic;
+mod branches;
 mod container;
 mod slurm;
 mod words;
@@ -32,6 +33,9 @@ pub fn read(text: &str) -> Result<Vec<Command>, Fault> {
         commands: Vec::new(),
         words: 0,
         depth: 0,
+        nested: 0,
+        branches_left: branches::MOST_BRANCHES,
+        loops: Vec::new(),
     };
     reader.run()?;
     Ok(reader.commands)
@@ -47,6 +51,12 @@ struct Reader<'t> {
     words: usize,
     /// Commands that this text stands within.
     depth: usize,
+    /// Branches that the cursor stands within.
+    nested: usize,
+    /// Branches that are still read as such.
+    branches_left: usize,
+    /// Loops that the cursor stands within: whether each goes on while something holds.
+    loops: Vec<bool>,
 }
 
 impl<'t> Reader<'t> {
@@ -102,6 +112,10 @@ impl<'t> Reader<'t> {
                     }
                 }
                 _ => {
+                    let opens = |word: &Word| matches!(word.text.as_str(), "do" | "then" | "else" | "{");
+                    if environment.is_empty() && words.iter().all(opens) && self.branches()? {
+                        break;
+                    }
                     if words.is_empty() && self.assigns(&mut environment)? {
                         continue;
                     }
@@ -164,6 +178,12 @@ impl<'t> Reader<'t> {
             "!", "$", "+", "++", "%%bash", "then", "do", "else", "time", "nohup", "sudo", "exec", "env", "command",
             "stdbuf", "eval", "srun", "uv", "poetry", "run", ">", "{",
         ];
+        match words.first().map(|first| first.text.as_str()) {
+            Some("while" | "until") => self.loops.push(true),
+            Some("for" | "select") => self.loops.push(false),
+            Some("done") => drop(self.loops.pop()),
+            _ => {}
+        }
         // Options alone are those of a command that a comment has ended.
         let is_started = words.first().is_some_and(|first| NOISE.contains(&first.text.trim_start_matches('!')));
         while let Some(first) = words.first() {
@@ -226,6 +246,8 @@ impl<'t> Reader<'t> {
 
     fn export(&mut self, entry: Entry, exported: bool) {
         if exported || entry.key.chars().all(|letter| letter.is_ascii_uppercase() || letter == '_') {
+            // What was set before under the name holds no more.
+            self.exported.retain(|before| before.key != entry.key);
             self.exported.push(entry);
         }
     }

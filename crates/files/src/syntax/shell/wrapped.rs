@@ -66,6 +66,9 @@ impl Reader<'_> {
             commands: Vec::new(),
             words: self.words,
             depth: self.depth + 1,
+            nested: self.nested,
+            branches_left: self.branches_left,
+            loops: Vec::new(),
         };
         Some(reader.run().map(|()| reader.commands.into_iter().map(|command| placed(command, word.span)).collect()))
     }
