@@ -96,7 +96,10 @@ pub(super) fn said(kind: &Kind) -> Said {
         Kind::TaskNotModelled { trainer, task, nearest } => {
             say(format!("尚未建模 {trainer} 下的 `{task}`，方案写作 `{nearest}`。"), "请与已建模该任务的训练器比较。")
         }
-        Kind::NoModel => say("文件中没有指定模型。", "请在方案中给出 `model`。"),
+        Kind::NoModel => say(
+            "文件中没有指定模型。",
+            "请在文件中写明模型，或在方案中给出 `model`：训练器默认冻结与适配哪些模块取决于它。",
+        ),
         Kind::UnknownModel { name } => {
             say(format!("模型库中没有 `{name}`。"), "请一并提供该模型的 config.json，或选择同结构的模型。")
         }

@@ -116,7 +116,10 @@ pub(super) fn said(kind: &Kind) -> Said {
             format!("`{task}` under {trainer} is not modelled; the plan says `{nearest}`."),
             "Compare with a trainer whose step is modelled for this task.",
         ),
-        Kind::NoModel => say("No file names a model.", "Give `model` in the plan."),
+        Kind::NoModel => say(
+            "No file names a model.",
+            "Name it in the files, or give `model` in the plan: what the trainer freezes and adapts depends on it.",
+        ),
         Kind::UnknownModel { name } => say(
             format!("`{name}` is not in the catalogue."),
             "Add the model's config.json to the files, or choose a model of the same architecture.",

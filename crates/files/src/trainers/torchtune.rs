@@ -26,6 +26,7 @@ pub(super) const ROWS: &[Row] = &[
     sets("compile", "torch_compile", As::Flag),
     sets("clip_grad_norm", "max_grad_norm", As::Real),
     sets("dataset.packed", "packing", As::Flag),
+    sets("loss.beta", "beta", As::Real),
     bears("custom_sharded_layers", Topic::NoSetting),
     bears("fsdp_reshard_after_forward", Topic::NoSetting),
     bears("context_parallel_dim", Topic::Parallelism),
@@ -36,7 +37,8 @@ pub(super) const ROWS: &[Row] = &[
 
 pub(super) const KNOWN: &str = "tokenizer._component_ dataset._component_ checkpointer._component_ lr_scheduler._component_ \
     profiler._component_ metric_logger._component_ tokenizer.path tokenizer.prompt_template optimizer.lr optimizer.weight_decay \
-    optimizer.betas optimizer.eps loss.num_output_chunks output_dir checkpointer resume_from_checkpoint save_adapter_weights_only \
+    optimizer.betas optimizer.eps loss.num_output_chunks loss.label_smoothing \
+    ref_checkpointer ref_checkpointer._component_ output_dir checkpointer resume_from_checkpoint save_adapter_weights_only \
     save_last_epoch_only shuffle epochs max_steps_per_epoch lr_scheduler metric_logger profiler log_every_n_steps log_level \
     log_peak_memory_stats device seed cudnn_deterministic_mode dataset.split dataset.source dataset.column_map dataset.train_on_input \
     dataset.data_files dataset.conversation_column dataset.conversation_style dataset.filter_fn dataset.new_system_prompt run_val_every_n_steps \

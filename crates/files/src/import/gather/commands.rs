@@ -128,6 +128,13 @@ impl Gatherer<'_> {
         let of_trl = keys_trainer == TrainerName::Transformers && is_method(&candidate.word);
         let keys_trainer = if of_trl { TrainerName::Trl } else { keys_trainer };
         let trainer = candidate.trainer.unwrap_or(keys_trainer);
+        if candidate.word.ends_with("train_bash.py") {
+            // Gone in 0.7.1 (src/train.py since).
+            self.found
+                .versions
+                .entry(TrainerName::LlamaFactory.name().to_owned())
+                .or_insert_with(|| "0.7.0".to_owned());
+        }
         let evidence = match candidate.trainer {
             Some(_) => Evidence::Named,
             None if keys_trainer != TrainerName::Transformers => Evidence::File,

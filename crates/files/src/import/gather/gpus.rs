@@ -245,6 +245,17 @@ fn asked_for(line: &str) -> Option<&str> {
         if matches!(word, "--constraint" | "-C") && is_directive {
             return words.next();
         }
+        // `--partition=gpu_h100`: one part of the name is a GPU's.
+        if matches!(word, "--partition" | "-p") && is_directive {
+            let parts = words.clone().next().into_iter().flat_map(|name| name.split(['_', '-', ',']));
+            let is_kind = |part: &&str| {
+                part.len() >= 3 && part.contains(|letter: char| letter.is_ascii_digit()) && search(part).matches() > 0
+            };
+            let named = parts.filter(is_kind).last();
+            if named.is_some() {
+                return named;
+            }
+        }
     }
     None
 }

@@ -179,8 +179,11 @@ pub(super) fn gather(files: &[File]) -> Gathered {
     };
     for (place, file) in files.iter().enumerate() {
         gatherer.stated_versions(&file.text, kind_of(&read, place));
-        const DEVICES: [&str; 6] = [
+        const DEVICES: [&str; 9] = [
             "torch_npu",
+            "PYTORCH_ROCM_ARCH",
+            "module load rocm",
+            "HSA_OVERRIDE_GFX_VERSION",
             "torch.mps",
             "torch.backends.mps",
             "habana_frameworks",

@@ -160,6 +160,10 @@ impl Resolver {
             let builder = component.rsplit('.').next().unwrap_or("").to_owned();
             let name = torchtune_model(builder.trim_start_matches("qlora_").trim_start_matches("lora_"));
             self.gathered.draft.say(Fact::Model, named(&statement, Value::Text(name)));
+            if !builder.contains("lora_") && self.task == Task::Dpo {
+                // The only recipe that trains all weights is full_dpo_distributed (torchtune/_recipe_registry.py).
+                self.gathered.draft.say(Fact::Fsdp, named(&statement, Value::Text("fsdp2".to_owned())));
+            }
             if builder.contains("lora_") {
                 let word = if builder.starts_with("qlora_") { "qlora" } else { "lora" };
                 self.gathered.draft.say(Fact::Adapter, named(&statement, Value::Text(word.to_owned())));

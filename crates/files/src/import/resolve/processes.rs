@@ -54,6 +54,13 @@ impl Resolver {
                 None
             }
             Some(Launcher::Ray) if !self.is_reinforcement() => None,
+            // Stated, and by what nothing here computes: the GPUs that the run sees, else they are asked for.
+            Some(Launcher::Ray) if self.gathered.draft.fact(Fact::ProcessesPerMachine).is_some() => {
+                if visible.is_none() {
+                    self.unknown();
+                }
+                visible.map(times)
+            }
             Some(Launcher::Ray) => {
                 // verl/trainer/config/ppo_trainer.yaml `n_gpus_per_node`.
                 self.default("num_gpus", machines.saturating_mul(8));

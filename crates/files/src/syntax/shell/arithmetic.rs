@@ -14,10 +14,43 @@ impl Reader<'_> {
         (at.at == at.text.len()).then_some(value)
     }
 
-    /// What `$(...)` would print, where it only calculates: `expr 16 / $n`.
+    /// What `$(...)` would print, where it only calculates: `expr 16 / $n`, or counts a list.
     pub(super) fn calculated(&self, command: &str) -> Option<i64> {
-        let expression = command.trim().strip_prefix("expr ")?;
+        let Some(expression) = command.trim().strip_prefix("expr ") else { return self.counted(command) };
         self.evaluate(&expression.replace("\\*", "*").replace(['\'', '"'], ""))
+    }
+
+    /// How many GPUs an exported list has, as people count them: `echo $IDS | awk -F',' '{print NF}'`, `... | tr ',' '\n' | wc -l`.
+    fn counted(&self, command: &str) -> Option<i64> {
+        let mut stages = command.split('|').map(str::trim);
+        let first = stages.next()?;
+        let (list, rest) = match first.split_once("<<<") {
+            Some((counter, list)) => (list, [vec![counter.trim()], stages.collect()].concat()),
+            None => (first.strip_prefix("echo ")?, stages.collect::<Vec<&str>>()),
+        };
+        let list = list.trim().trim_matches(['"', '\'']);
+        let list = match list.strip_prefix('$') {
+            None => list,
+            Some(name) => match self.variables.get(name.trim_matches(['{', '}']))?.as_slice() {
+                [word] if word.known => word.text.trim_matches(['"', '\'']),
+                _ => return None,
+            },
+        };
+        if list.is_empty() || list.contains(['$', '`']) {
+            return None;
+        }
+        let is_by_comma = |stage: &str| stage.contains(',');
+        let separators = list.matches(',').count();
+        let count = match *rest.as_slice() {
+            [awk] if awk.starts_with("awk") && awk.contains("print NF") && is_by_comma(awk) => separators + 1,
+            [tr, "wc -l" | "wc -w"] if tr.starts_with("tr ") && !tr.contains("-cd") && is_by_comma(tr) => {
+                separators + 1
+            }
+            [tr, "wc -c"] if tr.starts_with("tr -cd") && is_by_comma(tr) => separators,
+            [grep, "wc -l"] if grep.starts_with("grep -o") && is_by_comma(grep) => separators,
+            _ => return None,
+        };
+        i64::try_from(count).ok()
     }
 
     fn number_of(&self, name: &str, depth: usize) -> Option<i64> {

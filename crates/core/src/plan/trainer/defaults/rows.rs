@@ -104,6 +104,8 @@ pub(crate) static ROWS: &[DefaultOf] = &[
         ("optim", "adamw_torch_fused"),
         "transformers training_args.py `default_optim`",
     ),
+    row((FACTORY, &[]), FIRST, ("max_length", "1024"), "hparams/data_args.py `cutoff_len`"),
+    row((FACTORY, &[]), Release::new(0, 9, 1), ("max_length", "2048"), "hparams/data_args.py `cutoff_len`"),
     // What the package asks for is installed beside it.
     row((AXOLOTL, &[]), FIRST, ("flash_linear_attention", ""), "METADATA"),
     row((AXOLOTL, &[]), Release::new(0, 17, 0), ("flash_linear_attention", "0.4.1"), "METADATA `Requires-Dist`"),
