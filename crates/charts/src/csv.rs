@@ -10,7 +10,7 @@ use headroom_text::Texts;
 use crate::curves::Curve;
 use crate::fit_map::FitMap;
 use crate::look::Bar;
-use crate::waterfall::LeverBar;
+use crate::step::LeverBar;
 
 /// A table under way.
 struct Csv(String);

@@ -29,6 +29,8 @@ pub(crate) type Plot<'a> = DrawingArea<SvgBackend<'a>, Cartesian2d<RangedCoordf6
 pub(crate) const TEXT_SIZE: f64 = 12.0;
 /// Size of the labels of single bars, ticks and units.
 pub(crate) const SMALL_SIZE: f64 = 11.0;
+/// Height of a line of text, pixels.
+pub(crate) const LINE: i32 = (TEXT_SIZE as i32) + 2;
 
 /// A line of text.
 #[derive(Clone, Copy)]

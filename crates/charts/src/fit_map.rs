@@ -8,8 +8,7 @@ use plotters::style::text_anchor::{HPos, VPos};
 use plotters_backend::BackendCoord;
 
 use crate::backend::SvgBackend;
-use crate::comparison::LINE;
-use crate::elements::{AreaDrawn, Direct, Label, Root, SMALL_SIZE, hatched, stroke};
+use crate::elements::{AreaDrawn, Direct, LINE, Label, Root, SMALL_SIZE, hatched, stroke};
 use crate::ink::{Ink, Palette};
 use crate::key::{Key, Mark, hatch, ring};
 use crate::look::{Hit, Picture};

@@ -7,7 +7,7 @@ use crate::axis::{Axis, gib};
 use crate::backend::{Drawn, SvgBackend};
 use crate::elements::{BREAK_ROOM, hatched, zigzag};
 use crate::ink::Ink;
-use crate::waterfall::Step;
+use crate::step::Step;
 
 /// Least length of a bar, pixels: a saving of a few megabytes is small, not invisible.
 const LEAST: i32 = 3;

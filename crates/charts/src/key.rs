@@ -6,8 +6,7 @@ use plotters::style::text_anchor::{HPos, VPos};
 use plotters_backend::BackendCoord;
 
 use crate::backend::SvgBackend;
-use crate::comparison::LINE;
-use crate::elements::{AreaDrawn, Direct, Label, Root, SMALL_SIZE, fill, hatched};
+use crate::elements::{AreaDrawn, Direct, LINE, Label, Root, SMALL_SIZE, fill, hatched};
 use crate::ink::Ink;
 use crate::text;
 

@@ -2,7 +2,8 @@
 
 use headroom_core::memory::{Estimate, PhaseUse};
 
-use crate::comparison::{Content, picture};
+use crate::comparison::picture;
+use crate::content::Content;
 use crate::look::{Bar, Look, Picture};
 
 /// What each phase needs at its peak as one stacked area, with the GPU's memory as a line and the peak marked.

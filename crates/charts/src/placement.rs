@@ -6,8 +6,9 @@ use headroom_core::advise::map::Map;
 use crate::fit_map::{FitMap, FitMapLook, FitMapTexts, fit_map_svg};
 use crate::ink::Palette;
 use crate::look::{Look, Orientation, Picture, Texts};
+use crate::step::LeverBar;
 use crate::text;
-use crate::waterfall::{LeverBar, waterfall_svg};
+use crate::waterfall::waterfall_svg;
 
 /// A text and its box: left, top, right, bottom.
 type Placed = (String, [f64; 4]);

@@ -9,8 +9,9 @@ use headroom_core::units::count_text;
 use headroom_core::{gpu, model};
 use serde::Serialize;
 
+use crate::json;
 use crate::layout::{Align, Table};
-use crate::{Failure, json};
+use crate::outcome::Failure;
 
 /// Options of both.
 #[derive(clap::Args)]

@@ -21,10 +21,10 @@ use headroom_core::memory::{Category, Estimate, Fit};
 use headroom_core::units::{bytes_text, gib_text};
 use headroom_text::ENGLISH;
 
-use crate::Failure;
 use crate::compare::Compared;
 use crate::estimate;
 use crate::levers::changed_label;
+use crate::outcome::Failure;
 use crate::raster::png;
 
 /// Which picture.

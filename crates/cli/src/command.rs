@@ -16,10 +16,11 @@ use crate::export::{self, ExportOptions};
 use crate::import::{self, ImportOptions};
 use crate::link::{self, LinkOptions};
 use crate::lint::{self, LintOptions};
+use crate::outcome::{Failure, Outcome};
 use crate::solve::{self, SolveOptions};
 use crate::validate::{self, ValidateOptions};
 use crate::validate_speed::{self, ValidateSpeedOptions};
-use crate::{Failure, Outcome, catalogue, input};
+use crate::{catalogue, input};
 
 const AFTER_HELP: &str = "\
 PLAN is a JSON file, JSON text, a link or its fragment, or - for standard input (also without PLAN).

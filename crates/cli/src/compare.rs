@@ -13,7 +13,8 @@ use serde::Serialize;
 
 use crate::estimate;
 use crate::layout::{Align, Table};
-use crate::{Failure, difference, input, json};
+use crate::outcome::Failure;
+use crate::{difference, input, json};
 
 /// Options of `headroom compare`.
 #[derive(clap::Args)]

@@ -9,8 +9,9 @@ use headroom_files::diagnose::{Asked, Diagnosis, diagnose, readings};
 use headroom_files::finding::Language;
 
 use crate::input::{bad_plan, one_line, read_bytes, read_plan, read_text};
+use crate::json;
 use crate::layout::{Align, Table};
-use crate::{Failure, Outcome, json};
+use crate::outcome::{Failure, Outcome};
 
 /// What `diagnose` takes.
 #[derive(clap::Args)]

@@ -12,11 +12,11 @@ use headroom_core::units::{count_text, gib_text};
 use headroom_text::ENGLISH;
 use serde::Serialize;
 
-use crate::Failure;
 use crate::estimate::{self, seconds_text};
 use crate::json;
 use crate::layout::{Align, Table};
 use crate::levers::{changed_text, need_text};
+use crate::outcome::Failure;
 
 /// Runs the command for two plans.
 pub(crate) fn run(before: &Plan, after: &Plan, is_json: bool, out: &mut dyn Write) -> Result<(), Failure> {

@@ -9,7 +9,8 @@ use headroom_core::plan;
 use headroom_files::export::{self, Format, Refused};
 use headroom_text::Language;
 
-use crate::{Failure, Outcome, estimate};
+use crate::estimate;
+use crate::outcome::{Failure, Outcome};
 
 fn format() -> impl TypedValueParser<Value = Format> {
     let names = Format::ALL.iter().map(|format| format.name());

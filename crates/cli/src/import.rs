@@ -9,7 +9,8 @@ use headroom_files::finding::{Finding, Language};
 use headroom_files::import::{File, Import, Kind, import};
 
 use crate::input::{one_line, read_text};
-use crate::{Failure, Outcome, json};
+use crate::json;
+use crate::outcome::{Failure, Outcome};
 
 /// What `import` takes.
 #[derive(clap::Args)]

@@ -11,7 +11,7 @@ use headroom_core::model::{Program, Programs};
 use headroom_core::plan::{ModelChoice, Plan, Problem, parse_json};
 use serde_json::{Map, Value, json};
 
-use crate::Failure;
+use crate::outcome::Failure;
 
 /// Longest input read, bytes: far above any plan or case file, so that a mistaken device or disk image ends in a sentence.
 const MAX_INPUT_BYTES: u64 = 256 << 20;

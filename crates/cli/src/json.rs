@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::Failure;
+use crate::outcome::Failure;
 
 /// Writes an answer that is JSON.
 pub(crate) fn answer(text: serde_json::Result<String>, out: &mut dyn Write) -> Result<(), Failure> {

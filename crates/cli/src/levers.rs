@@ -1,6 +1,7 @@
 //! What differs between two plans, in words.
 
 use headroom_core::advise::difference::Changed;
+use headroom_core::speed::Range;
 use headroom_core::units::bytes_text;
 
 /// Changed fields in one line: `per_device_train_batch_size 4 -> 8, max_length 512 -> 1024`.
@@ -26,4 +27,9 @@ pub(crate) fn need_text(saved_bytes: i64) -> String {
         _ => "-",
     };
     format!("{sign}{}", bytes_text(saved_bytes.unsigned_abs()))
+}
+
+/// A ratio with its range.
+pub(crate) fn range_text(range: Range) -> String {
+    format!("{:.2} ({:.2} to {:.2})", range.expected, range.low, range.high)
 }

@@ -5,7 +5,8 @@ use std::io::Write;
 use headroom_answers::{Wanted, linked};
 use headroom_core::link::{Theme, View};
 
-use crate::{Failure, estimate, input, json};
+use crate::outcome::Failure;
+use crate::{estimate, input, json};
 
 /// Options of `headroom link`.
 #[derive(clap::Args)]

@@ -10,7 +10,8 @@ use headroom_files::lint::{fixed, lint};
 use serde_json::{Value, json};
 
 use crate::import::{print_finding, read_files};
-use crate::{Failure, Outcome, json as output};
+use crate::json as output;
+use crate::outcome::{Failure, Outcome};
 
 /// What `lint` takes.
 #[derive(clap::Args)]

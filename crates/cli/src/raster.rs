@@ -6,7 +6,7 @@ use headroom_charts::Card;
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb};
 
-use crate::Failure;
+use crate::outcome::Failure;
 
 /// Pixels of the file for each of the picture's.
 const SCALE: f32 = 2.0;

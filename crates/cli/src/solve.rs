@@ -16,7 +16,8 @@ use serde::Serialize;
 
 use crate::layout::{Align, Table};
 use crate::levers::changed_text;
-use crate::{Failure, Outcome, estimate, json};
+use crate::outcome::{Failure, Outcome};
+use crate::{estimate, json};
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,8 +5,9 @@ use std::io::Write;
 use headroom_validation::speed::{Row, SMALLEST_GROUP, Speed, compare, read, with_plan};
 use serde_json::json;
 
+use crate::input;
 use crate::layout::{Align, Table};
-use crate::{Failure, input};
+use crate::outcome::Failure;
 
 /// Options of `headroom validate-speed`.
 #[derive(clap::Args)]

@@ -4,6 +4,14 @@ use std::collections::BTreeMap;
 
 use wasmparser::{Name, NameMap, NameSectionReader};
 
+/// What stands between the name of a function and the number of a piece that was cut out of it.
+pub(crate) const PIECE: &str = ".piece.";
+
+/// The name of the function that a piece was cut out of; its own name for all others.
+pub(crate) fn whole(name: &str) -> &str {
+    name.split_once(PIECE).map_or(name, |(whole, _)| whole)
+}
+
 /// The names of a module's functions and data segments, by index; empty where it was stripped.
 #[derive(Default)]
 pub struct Names {

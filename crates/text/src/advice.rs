@@ -3,7 +3,7 @@
 use headroom_core::advise::{Level, Lever};
 use headroom_core::speed::{Part, Range};
 
-use crate::ChoiceText;
+use crate::labels::ChoiceText;
 
 /// All of them. Figures arrive written; of two numbers the first is the plan's, the second the advised one's.
 #[allow(missing_docs, reason = "the texts themselves say what they are")]

@@ -2,8 +2,6 @@
 //!
 //! They are no part of [`Texts`](crate::Texts), so that the page fetches them with the pages that show them.
 
-use crate::Language;
-
 /// A heading and what stands under it.
 pub struct Section {
     /// The heading.
@@ -51,30 +49,4 @@ pub struct Guide {
     pub glossary_intro: &'static str,
     pub entries: &'static [Entry],
     pub accuracy: AccuracyPage,
-}
-
-/// The pages in `language`.
-pub fn guide(language: Language) -> &'static Guide {
-    match language {
-        Language::English => &crate::english::guide::GUIDE,
-        Language::Chinese => &crate::chinese::guide::GUIDE,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::guide;
-    use crate::Language;
-
-    #[test]
-    fn both_languages_explain_the_same_words() {
-        let ids = |language| -> Vec<&str> { guide(language).entries.iter().map(|entry| entry.id).collect() };
-        assert_eq!(ids(Language::English), ids(Language::Chinese));
-        let mut sorted = ids(Language::English);
-        sorted.sort_unstable();
-        sorted.dedup();
-        assert_eq!(sorted.len(), guide(Language::English).entries.len(), "a word stands twice");
-        let counts = |language| (guide(language).how.len(), guide(language).accuracy.sections.len());
-        assert_eq!(counts(Language::English), counts(Language::Chinese));
-    }
 }

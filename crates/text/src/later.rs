@@ -1,6 +1,13 @@
 //! Words that no first view shows: each part of them is a constant that a function of its own names.
 
-use crate::{AccuracyTexts, EmbeddingTexts, FurtherFields, GalleryTexts, OptionTexts, SourceTexts, TaskTexts, Texts};
+use crate::accuracy::AccuracyTexts;
+use crate::embedding::EmbeddingTexts;
+use crate::fields::FurtherFields;
+use crate::gallery::GalleryTexts;
+use crate::options::OptionTexts;
+use crate::sources::SourceTexts;
+use crate::tasks::TaskTexts;
+use crate::texts::Texts;
 
 impl Texts {
     /// What fields beside the essential ones are called.

@@ -3,10 +3,13 @@
 use headroom_core::accuracy::{Aspect, Metric, Setting, Sharding, Validated};
 use headroom_core::advise::tiers::Reason;
 use headroom_core::memory::Estimate;
+use headroom_core::model::AssumedKey;
 use headroom_core::plan::{Alternative, LaunchedBy, Method, Offload, Plan, Task};
 use headroom_core::units::count_text;
 
-use crate::{FieldText, Texts, TierTexts};
+use crate::labels::FieldText;
+use crate::options::TierTexts;
+use crate::texts::Texts;
 
 impl Texts {
     /// The word of an estimate's verdict; that of a guess says that it is one, and one that evaluation spoils says what does.
@@ -167,4 +170,9 @@ pub const fn launched_by(by: LaunchedBy) -> &'static str {
         LaunchedBy::Axolotl => "axolotl",
         LaunchedBy::Transformers => "transformers.Trainer",
     }
+}
+
+/// Keys with what was assumed of them, as sentences list them.
+pub(crate) fn assumed_keys(keys: &[AssumedKey], between: &str) -> String {
+    keys.iter().map(|assumed| format!("{} = {}", assumed.key, assumed.value)).collect::<Vec<_>>().join(between)
 }

@@ -3,7 +3,7 @@
 use headroom_core::memory::ModelRole;
 use headroom_core::plan::{InstanceRole, KvCacheDtype, ReferenceKind, RolloutEngine, Round, VllmMode};
 
-use crate::{ChoiceText, FieldText};
+use crate::labels::{ChoiceText, FieldText};
 
 /// Texts of the inputs that only these tasks have.
 #[allow(missing_docs, reason = "the texts themselves say what they are")]

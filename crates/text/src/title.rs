@@ -4,7 +4,7 @@ use headroom_core::advise::difference::changed;
 use headroom_core::gpu;
 use headroom_core::plan::{Framework, GpuChoice, Method, ModelChoice, Offload, Plan, Task};
 
-use crate::Texts;
+use crate::texts::Texts;
 
 /// Longest name of a model or GPU in a title, characters: readers give them to their own.
 const LONGEST_NAME: usize = 48;

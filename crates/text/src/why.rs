@@ -2,8 +2,6 @@
 
 use headroom_core::advise::why::Cause;
 
-use crate::Language;
-
 /// All of it. Figures arrive written.
 #[allow(missing_docs, reason = "the texts themselves say what they are")]
 pub struct WhyTexts {
@@ -25,12 +23,4 @@ pub struct WhyTexts {
     pub others: &'static str,
     pub sum: &'static str,
     pub provisional: &'static str,
-}
-
-/// Those of `language`.
-pub fn why(language: Language) -> &'static WhyTexts {
-    match language {
-        Language::English => &crate::english::why::TEXTS,
-        Language::Chinese => &crate::chinese::why::TEXTS,
-    }
 }

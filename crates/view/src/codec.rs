@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::{Address, Answer, Content, Element, Event, History, Name, Node, Panel};
+use crate::message::{Address, Answer, Event, History, Panel};
+use crate::node::{Content, Element, Name, Node};
 
 /// How deep elements may stand in each other; the page's own stand about twenty deep.
 const DEEPEST: u32 = 100;

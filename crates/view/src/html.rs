@@ -1,6 +1,6 @@
 //! Nodes as HTML text: what tests read, and what is shown where no script runs.
 
-use crate::{Content, Element, Node};
+use crate::node::{Content, Element, Node};
 
 /// Elements that have no content and no end tag.
 pub(crate) const VOID: [&str; 5] = ["br", "hr", "img", "input", "meta"];

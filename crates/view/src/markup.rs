@@ -6,7 +6,16 @@
 use std::borrow::Cow;
 
 use crate::html::VOID;
-use crate::{Content, Element, Node};
+use crate::node::{Content, Element, Node};
+
+impl Element {
+    /// Puts HTML or SVG of our own in place of what is in it; readers' words in it are escaped.
+    #[must_use]
+    pub fn markup(mut self, markup: &str) -> Self {
+        self.content = Content::Children(nodes_of(markup));
+        self
+    }
+}
 
 /// What `markup` says. It is well-formed: elements with attributes in double quotes or without a value, closed by
 /// themselves, by their end tag or, as in HTML, by being one that has no content; text with the five entities of

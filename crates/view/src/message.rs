@@ -1,6 +1,6 @@
 //! What page and engine say to each other.
 
-use crate::{Name, Node};
+use crate::node::{Name, Node};
 
 /// What the reader did.
 #[derive(Debug, Clone, PartialEq, Eq)]

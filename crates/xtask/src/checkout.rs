@@ -18,6 +18,11 @@ pub(crate) fn target() -> PathBuf {
     target_in(&root(), env::var_os("CARGO_TARGET_DIR").as_deref())
 }
 
+/// Where the packages for scripts are.
+pub(crate) fn packages() -> PathBuf {
+    root().join("target").join("packages")
+}
+
 /// A path that is not absolute is from where cargo runs, which is the root.
 fn target_in(root: &Path, chosen: Option<&OsStr>) -> PathBuf {
     root.join(chosen.filter(|folder| !folder.is_empty()).unwrap_or(OsStr::new("target")))

@@ -1,5 +1,6 @@
 //! `cargo xtask`: set-up, serve, build, test, bench, validate, golden. Needs nothing but cargo; brings the rest itself.
 
+mod asked;
 mod bench;
 mod build;
 mod checkout;

@@ -2,12 +2,13 @@
 //! in `target/package`. Nothing is published.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
+use crate::asked::{Asked, drawn_plans};
 use crate::checkout;
 use crate::exports;
-use crate::failure::{Failure, Result};
+use crate::failure::{Result, cannot_write};
 use crate::process;
 use crate::rooms::{PROFILE, flags, read};
 use crate::setup::python::{self, Environment, Holds};
@@ -24,24 +25,6 @@ const PACKAGING: Environment =
 /// How many plans `--check` sends through all of them.
 const PLANS: &str = "2000";
 
-/// What is compared: a file with a link to a plan on each line, and the terminal's program.
-pub(crate) struct Asked {
-    pub(crate) plans: PathBuf,
-    pub(crate) terminal: PathBuf,
-}
-
-impl Asked {
-    /// The first `count` plans that are drawn, and the terminal as the tests have built it.
-    pub(crate) fn some(count: &str) -> Result<Self> {
-        Ok(Self { plans: drawn_plans(count)?, terminal: exports::headroom(false)? })
-    }
-}
-
-/// Where the packages are.
-fn folder() -> PathBuf {
-    checkout::root().join("target").join("packages")
-}
-
 /// The crates that other programs may use, and what those need.
 const CRATES: [&str; 8] = [
     "headroom-torch",
@@ -57,7 +40,7 @@ const CRATES: [&str; 8] = [
 /// Builds all of them.
 pub(crate) fn package() -> Result<()> {
     let toolbox = setup::for_building(None)?;
-    let _ = fs::remove_dir_all(folder());
+    let _ = fs::remove_dir_all(checkout::packages());
     npm(&toolbox)?;
     wheel(&toolbox)?;
     crates(false)
@@ -82,7 +65,7 @@ pub(crate) fn check() -> Result<()> {
     crates(true)?;
     setup::for_browser_tests(&mut toolbox)?;
     crate::build::build_with(&toolbox)?;
-    crate::test::answers_of_the_page(&toolbox, &asked)
+    crate::test::browser::answers_of_the_page(&toolbox, &asked)
 }
 
 /// The npm package, as a folder and as an archive.
@@ -91,7 +74,7 @@ pub(crate) fn npm(toolbox: &Toolbox) -> Result<()> {
     let mut build = toolbox.wasm_cargo()?;
     build.args(["build", "--locked", "--profile", PROFILE, "--target", TARGET, "--package", NPM]);
     process::run(&mut build, ABOVE)?;
-    let to = folder().join("npm");
+    let to = checkout::packages().join("npm");
     let built = checkout::target().join(TARGET).join(PROFILE).join("headroom_npm.wasm");
     let mut bind = toolbox.command("wasm-bindgen")?;
     bind.args(["--target", "web", "--no-typescript", "--out-name", "headroom", "--out-dir"]).arg(&to).arg(&built);
@@ -120,14 +103,18 @@ fn wheel(toolbox: &Toolbox) -> Result<()> {
     let python = PACKAGING.python(&python::uv()?, false)?;
     let mut build = toolbox.command(&python)?;
     build.args(["-m", "maturin", "build", "--release", "--locked", "--quiet", "--interpreter"]).arg(&python);
-    build.arg("--manifest-path").arg(checkout::root().join("crates/python/Cargo.toml")).arg("--out").arg(folder());
+    build
+        .arg("--manifest-path")
+        .arg(checkout::root().join("crates/python/Cargo.toml"))
+        .arg("--out")
+        .arg(checkout::packages());
     process::run(&mut build, ABOVE)
 }
 
 /// Has the packages answer like the terminal; the wheel where there is a Python.
 pub(crate) fn compare(toolbox: &Toolbox, python: Option<&Path>, asked: &Asked) -> Result<()> {
     let mut tests = toolbox.command("node")?;
-    tests.arg(checkout::root().join("tests/packages/check.mjs")).arg("--packages").arg(folder());
+    tests.arg(checkout::root().join("tests/packages/check.mjs")).arg("--packages").arg(checkout::packages());
     tests.arg("--headroom").arg(&asked.terminal).arg("--plans").arg(&asked.plans);
     if let Some(python) = python {
         tests.arg("--python").arg(python);
@@ -137,20 +124,4 @@ pub(crate) fn compare(toolbox: &Toolbox, python: Option<&Path>, asked: &Asked) -
 
 fn copy(from: &Path, to: &Path) -> Result<()> {
     fs::copy(from, to).map(drop).map_err(|error| cannot_write(to, &error))
-}
-
-fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(format!("{} cannot be written ({error}): check its permissions.", path.display()))
-}
-
-/// A file of links to `count` plans drawn at random, one a line.
-fn drawn_plans(count: &str) -> Result<PathBuf> {
-    let mut draw = Command::new(checkout::cargo());
-    draw.current_dir(checkout::root());
-    draw.args(["run", "--quiet", "--release", "--package", "headroom-validation", "--", "plans", count]);
-    let links = process::printed(&mut draw)
-        .ok_or_else(|| Failure::new("The plans cannot be drawn: run `cargo test --package headroom-validation`."))?;
-    let path = folder().join("plans.txt");
-    fs::create_dir_all(folder()).and_then(|()| fs::write(&path, links)).map_err(|error| cannot_write(&path, &error))?;
-    Ok(path)
 }

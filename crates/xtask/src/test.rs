@@ -1,14 +1,13 @@
 //! `cargo xtask test`: all tests, cheapest first, and a count of them at the end.
 
+pub(crate) mod browser;
 mod parts;
 mod tally;
 
 use std::time::Instant;
 
 use crate::failure::{Failure, Result};
-use crate::package::Asked;
-use crate::process;
-use crate::setup::{self, Toolbox};
+use crate::setup;
 use tally::Tally;
 
 /// A part of the tests that can be run by itself.
@@ -83,9 +82,4 @@ pub(crate) fn test(only: Option<Part>, filter: &[&str]) -> Result<()> {
     }
     println!("\n{total}");
     if total.failed == 0 { Ok(()) } else { Err(Failure::new("Some tests failed: the lines above say which.")) }
-}
-
-/// Whether the page that was built answers as the terminal does.
-pub(crate) fn answers_of_the_page(toolbox: &Toolbox, asked: &Asked) -> Result<()> {
-    process::run(&mut parts::browser_tests(toolbox, &["answers.spec.ts"], asked)?, "the lines above say what differs.")
 }

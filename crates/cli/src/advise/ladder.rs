@@ -10,9 +10,9 @@ use headroom_core::speed::Range;
 use headroom_core::units::gib_text;
 use headroom_text::ENGLISH;
 
-use super::text::range_text;
-use crate::Failure;
 use crate::layout::{Align, Table};
+use crate::levers::range_text;
+use crate::outcome::Failure;
 
 /// Writes every method with every way to shard its state.
 pub(super) fn write_tiers(tiers: &[Tier], out: &mut dyn Write) -> Result<(), Failure> {

@@ -10,9 +10,10 @@ use headroom_core::units::{bytes_text, count_text};
 use headroom_text::ENGLISH;
 use serde::Serialize;
 
-use super::AdviseOptions;
+use super::options::AdviseOptions;
+use crate::json;
 use crate::layout::{Align, Table};
-use crate::{Failure, json};
+use crate::outcome::Failure;
 use headroom_answers::Estimated;
 
 #[derive(Serialize)]

@@ -11,15 +11,14 @@ use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory;
 use headroom_core::plan::{GpuChoice, Plan};
-use headroom_core::speed::Range;
 use headroom_core::units::{bytes_text, gib_text};
 use headroom_text::ENGLISH;
 
 use super::ladder;
-use crate::Failure;
 use crate::compare::host_bytes;
 use crate::layout::{Align, Table};
-use crate::levers::{changed_text, need_text};
+use crate::levers::{changed_text, need_text, range_text};
+use crate::outcome::Failure;
 use headroom_answers::Advised;
 use headroom_answers::Estimated;
 
@@ -209,9 +208,4 @@ fn write_impacts(plan: &Plan, impacts: &[Impact], out: &mut dyn Write) -> Result
     }
     writeln!(out, "\n{}", words.levers_title)?;
     Ok(table.write(out)?)
-}
-
-/// A ratio with its range.
-pub(super) fn range_text(range: Range) -> String {
-    format!("{:.2} ({:.2} to {:.2})", range.expected, range.low, range.high)
 }

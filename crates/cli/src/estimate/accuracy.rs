@@ -7,8 +7,8 @@ use headroom_core::accuracy::{Accuracy, Near};
 use headroom_core::units::bytes_text;
 use headroom_text::ENGLISH;
 
-use crate::Failure;
 use crate::layout::{Align, Table};
+use crate::outcome::Failure;
 
 /// Writes it for people.
 pub(super) fn write(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Failure> {

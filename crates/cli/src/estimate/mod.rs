@@ -17,7 +17,8 @@ use headroom_core::plan::Plan;
 use text::Extent;
 pub(crate) use time::seconds_text;
 
-use crate::{Failure, Outcome, input, json};
+use crate::outcome::{Failure, Outcome};
+use crate::{input, json};
 
 /// Options of `headroom estimate`.
 #[derive(clap::Args)]

@@ -8,8 +8,8 @@ use headroom_core::plan::Batches;
 use headroom_core::units::{bytes_text, count_text};
 use headroom_text::ENGLISH;
 
-use crate::Failure;
 use crate::layout::Table;
+use crate::outcome::Failure;
 
 /// Writes what the task holds beside one model's step, and what to change when it does not fit.
 pub(super) fn write(job: &Job, estimate: &Estimate, out: &mut dyn Write) -> Result<(), Failure> {

@@ -9,8 +9,8 @@ use headroom_core::units::{bytes_text, count_text, gib_apart, gib_parts, gib_tex
 use headroom_text::ENGLISH;
 
 use super::{accuracy, task, time};
-use crate::Failure;
 use crate::layout::{Align, Table};
+use crate::outcome::Failure;
 use headroom_answers::Estimated;
 
 /// Rows below this share of the peak are counted together, so that what matters is on one screen.

@@ -6,8 +6,8 @@ use headroom_answers::Estimated;
 use headroom_core::plan::Task;
 use headroom_text::ENGLISH;
 
-use crate::Failure;
 use crate::layout::{Align, Table};
+use crate::outcome::Failure;
 
 /// Parts below this share of the step are left out of the text.
 const SMALL_SHARE: f64 = 0.005;

@@ -5,8 +5,9 @@ use std::io::Write;
 
 use serde_json::{Map, Value, json};
 
+use crate::input;
 use crate::layout::{Align, Table};
-use crate::{Failure, input};
+use crate::outcome::Failure;
 use headroom_core::units::MIB;
 use headroom_validation::bars::{BARS, Bar};
 use headroom_validation::{Case, Failed, Kept, Row, Summary, case};

@@ -21,19 +21,11 @@ use region::Region;
 use crate::assemble::{Additions, Rewrite, assemble};
 use crate::failure::{Failure, Result};
 use crate::module::Module;
-use crate::names;
+use crate::names::{self, PIECE};
 
 /// How the exported globals of an instrumented module begin; bit `b` of global `w` is stretch number `32 w + b`, counted through
 /// all functions in order.
 pub const RAN: &str = "parts:ran-";
-
-/// What stands between the name of a function and the number of a piece that was cut out of it.
-pub(crate) const PIECE: &str = ".piece.";
-
-/// The name of the function that a piece was cut out of; its own name for all others.
-pub(crate) fn whole(name: &str) -> &str {
-    name.split_once(PIECE).map_or(name, |(whole, _)| whole)
-}
 
 /// The module with the marking of stretches.
 pub fn mark(bytes: &[u8]) -> Result<Vec<u8>> {

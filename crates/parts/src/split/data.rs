@@ -10,9 +10,9 @@ use std::ops::Range;
 
 use wasmparser::{BinaryReader, DataKind, KnownCustom, Linking, Operator, Parser, Payload, RelocationType, SymbolInfo};
 
-use crate::cold::whole;
 use crate::failure::{Failure, Result};
 use crate::module::Module;
+use crate::names::whole;
 
 /// The linker's name for data that nothing writes to. What else is in memory stays with the first module.
 const CONSTANT: &str = ".rodata";

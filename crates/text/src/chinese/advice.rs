@@ -4,7 +4,7 @@ use headroom_core::advise::{Level, Lever};
 use headroom_core::speed::{Part, Range};
 
 use crate::advice::{AdviceTexts, TokenTime};
-use crate::{ChoiceText, choice};
+use crate::labels::{ChoiceText, choice};
 
 pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     compare: "对比",

@@ -2,7 +2,7 @@
 
 use headroom_core::link::View;
 
-use crate::EmbeddingTexts;
+use crate::embedding::EmbeddingTexts;
 
 pub(super) const EMBEDDING: EmbeddingTexts = EmbeddingTexts {
     button: "嵌入",

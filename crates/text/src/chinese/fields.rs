@@ -1,6 +1,7 @@
 //! What fields are called, in Chinese.
 
-use crate::{Fields, FurtherFields, field};
+use crate::fields::{Fields, FurtherFields};
+use crate::labels::field;
 
 pub(super) const FIELDS: Fields = Fields {
     model: field("模型", "", "输入名称查找，也可以在下方提供自己模型的 config.json。"),

@@ -1,6 +1,6 @@
 //! Groups, resets and effects in Chinese.
 
-use crate::FormTexts;
+use crate::form::FormTexts;
 
 pub(super) const TEXTS: FormTexts = FormTexts {
     skip_to_form: "跳到训练方案",

@@ -18,7 +18,8 @@ mod tasks;
 mod terms;
 pub(crate) mod why;
 
-use crate::{Texts, choice, field};
+use crate::labels::{choice, field};
+use crate::texts::Texts;
 
 pub(super) const TEXTS: Texts = Texts {
     full_fine_tuning: "全参数微调",

@@ -4,7 +4,7 @@ use headroom_core::job::ImageRule;
 use headroom_core::memory::{EvaluationNeed, Guess, GuessReason, Note};
 use headroom_core::units::{bytes_text, count_text};
 
-use crate::assumed_keys;
+use crate::named::{assumed_keys, launched_by};
 
 pub(super) fn note(note: &Note) -> String {
     match note {
@@ -164,7 +164,7 @@ fn guess(guess: Guess) -> String {
     let GuessReason::StandIn { by, step } = reason else { return String::new() };
     format!(
         "尚未建模 {} 的训练步，这里按{}估算；实际需要约为估算值的 {low_percent}% 到 {high_percent}%，请当作推测。",
-        crate::launched_by(by),
+        launched_by(by),
         super::choices::trainer(step).label
     )
 }

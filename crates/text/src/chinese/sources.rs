@@ -1,6 +1,6 @@
 //! 其他来源的模型。
 
-use crate::SourceTexts;
+use crate::sources::SourceTexts;
 
 pub(super) static TEXTS: SourceTexts = SourceTexts {
     hub_id: "Hugging Face 模型 ID",

@@ -5,8 +5,8 @@ use headroom_core::plan::{InstanceRole, KvCacheDtype, ReferenceKind, RolloutEngi
 use headroom_core::units::count_text;
 
 use super::terms;
+use crate::labels::{ChoiceText, choice, field};
 use crate::tasks::{TaskFields, TaskTexts};
-use crate::{ChoiceText, choice, field};
 
 pub(super) const TEXTS: TaskTexts = TaskTexts {
     section: "偏好与强化学习",

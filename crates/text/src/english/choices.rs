@@ -6,7 +6,7 @@ use headroom_core::plan::{
     ShardingStrategy, Task, TrainerName,
 };
 
-use crate::{ChoiceText, choice};
+use crate::labels::{ChoiceText, choice};
 
 pub(super) fn task(task: Task) -> ChoiceText {
     match task {

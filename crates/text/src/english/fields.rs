@@ -1,6 +1,7 @@
 //! What fields are called, in English.
 
-use crate::{Fields, FurtherFields, field};
+use crate::fields::{Fields, FurtherFields};
+use crate::labels::field;
 
 pub(super) const FIELDS: Fields = Fields {
     model: field("Model", "", "Type a name, or give the config.json of your own model below."),

@@ -1,6 +1,6 @@
 //! Groups, resets and effects in English.
 
-use crate::FormTexts;
+use crate::form::FormTexts;
 
 pub(super) const TEXTS: FormTexts = FormTexts {
     skip_to_form: "Skip to the plan",

@@ -18,7 +18,8 @@ mod tasks;
 mod terms;
 pub(crate) mod why;
 
-use crate::{Texts, choice, field};
+use crate::labels::{choice, field};
+use crate::texts::Texts;
 
 pub use problems::problem_line;
 

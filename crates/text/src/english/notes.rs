@@ -4,7 +4,7 @@ use headroom_core::job::ImageRule;
 use headroom_core::memory::{EvaluationNeed, Guess, GuessReason, Note};
 use headroom_core::units::{bytes_text, count_text};
 
-use crate::assumed_keys;
+use crate::named::{assumed_keys, launched_by};
 
 pub(super) fn note(note: &Note) -> String {
     match note {
@@ -180,7 +180,7 @@ fn guess(guess: Guess) -> String {
     let GuessReason::StandIn { by, step } = reason else { return String::new() };
     format!(
         "The step of {} is not modelled: these figures are those of {}. A run needs {low_percent} to {high_percent} % of them; take them as a guess.",
-        crate::launched_by(by),
+        launched_by(by),
         super::choices::trainer(step).label
     )
 }

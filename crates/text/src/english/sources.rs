@@ -1,6 +1,6 @@
 //! Models from elsewhere in English.
 
-use crate::SourceTexts;
+use crate::sources::SourceTexts;
 
 pub(super) static TEXTS: SourceTexts = SourceTexts {
     hub_id: "Hugging Face id",

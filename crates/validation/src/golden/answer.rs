@@ -13,8 +13,18 @@ use headroom_core::plan::Plan;
 use headroom_files::import::{File, import};
 use headroom_text::problem_line;
 
-use super::plans::Subject;
-use super::{Answered, Asked};
+use super::plans::{Asked, Subject};
+
+/// The answer to one plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answered {
+    /// Where the plan comes from: `allocator alloc-lora-101`, `link 007`, `draw 0012`.
+    pub origin: String,
+    /// The plan as a link, or the folder of files.
+    pub key: String,
+    /// The answer, line by line; each begins with what it is about.
+    pub lines: Vec<String>,
+}
 
 /// FNV-1a, 64 bits folded to 32: for what is compared and never read.
 fn hash(parts: impl IntoIterator<Item = String>) -> u64 {

@@ -5,6 +5,11 @@ use headroom_core::plan::{
     Method, MixedPrecision, ModelChoice, Offload, Optimizer, Plan, ReferenceKind, RolloutEngine, TargetModules, Task,
 };
 
+/// Plans drawn at random.
+pub const DRAWS: usize = 3_000;
+/// The same of models whose classes were recorded.
+pub const RECORDED_DRAWS: usize = 600;
+
 /// Tasks of drawn plans, those of the first record: another task in the list would make every later plan another one. RLOO's
 /// plans are among the measured cases.
 const TASKS: &[Task] =
@@ -93,7 +98,7 @@ const OPTIMIZERS: &[Optimizer] = &[
 /// The plan of a draw behind the others, with a model whose class was recorded.
 pub(super) fn of_recorded(index: usize) -> Plan {
     let model = RECORDED.get(index % RECORDED.len()).copied().unwrap_or_default();
-    Plan { model: ModelChoice::Catalogue(model.to_owned()), ..plan(super::DRAWS + index) }
+    Plan { model: ModelChoice::Catalogue(model.to_owned()), ..plan(DRAWS + index) }
 }
 
 /// The plan of draw `index`; it may contradict itself, as plans do.
@@ -221,8 +226,7 @@ fn task(plan: &mut Plan, draw: &mut Draw) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::DRAWS;
-    use super::plan;
+    use super::{DRAWS, plan};
     use headroom_core::job::Job;
     use headroom_core::plan::Method;
 

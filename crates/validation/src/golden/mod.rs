@@ -18,24 +18,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+pub use answer::Answered;
+pub use draw::{DRAWS, RECORDED_DRAWS};
 pub use moved::{Moved, moved};
 pub use plans::{Asked, Subject};
-
-/// Plans drawn at random.
-pub const DRAWS: usize = 3_000;
-/// The same of models whose classes were recorded.
-pub const RECORDED_DRAWS: usize = 600;
-
-/// The answer to one plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answered {
-    /// Where the plan comes from: `allocator alloc-lora-101`, `link 007`, `draw 0012`.
-    pub origin: String,
-    /// The plan as a link, or the folder of files.
-    pub key: String,
-    /// The answer, line by line; each begins with what it is about.
-    pub lines: Vec<String>,
-}
 
 /// The folder in the checkout this crate was built from.
 pub fn path() -> PathBuf {

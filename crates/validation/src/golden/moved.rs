@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::Answered;
+use super::answer::Answered;
 
 /// A line of an answer that is another one now.
 #[derive(Debug, Clone, PartialEq)]

@@ -10,7 +10,7 @@ use headroom_core::scenario::SCENARIOS;
 use headroom_files::import::File;
 use serde_json::Value;
 
-use super::{DRAWS, RECORDED_DRAWS, draw};
+use super::draw::{self, DRAWS, RECORDED_DRAWS};
 use crate::{case, kept};
 
 /// What is asked about.

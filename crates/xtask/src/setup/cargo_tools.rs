@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::meanwhile::Meanwhile;
-use super::step;
+use super::step::step;
 use super::toolbox::Toolbox;
 use crate::checkout;
 use crate::failure::Result;

@@ -5,7 +5,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::step;
+use super::step::step;
 use super::toolbox::Progress;
 use crate::failure::{Failure, Result};
 use crate::process;

@@ -9,9 +9,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::debian;
+use super::step::step;
 use super::toolbox::Toolbox;
 use super::wasm_target::TARGET;
-use super::{debian, step};
 use crate::checkout;
 use crate::failure::{Failure, Result};
 use crate::process;

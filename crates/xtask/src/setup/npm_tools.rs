@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::step;
+use super::step::step;
 use super::toolbox::{Progress, Toolbox};
 use crate::checkout;
 use crate::failure::{Failure, Result};

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::Toolbox;
+use super::toolbox::Toolbox;
 use crate::checkout;
 use crate::failure::Result;
 use crate::process;

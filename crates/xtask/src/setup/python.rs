@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::{env, iter};
 
 use super::debian::apt_install;
-use super::step;
+use super::step::step;
 use super::toolbox::Progress;
 use crate::checkout;
 use crate::failure::{Failure, Result};

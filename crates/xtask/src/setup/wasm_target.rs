@@ -4,8 +4,9 @@ use std::env;
 use std::path::Path;
 use std::process::Command;
 
+use super::debian_wasm;
+use super::step::step;
 use super::toolbox::Toolbox;
-use super::{debian_wasm, step};
 use crate::failure::{Failure, Result};
 use crate::process;
 

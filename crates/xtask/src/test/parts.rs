@@ -1,14 +1,15 @@
 //! The parts of the tests: which program runs each, and how.
 
 use std::io::{BufRead, BufReader, IsTerminal, Write};
-use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use super::browser::{browser_tests, free_ports};
 use super::tally::Tally;
+use crate::asked::Asked;
 use crate::checkout;
 use crate::failure::{Failure, Result};
-use crate::package::{self, Asked};
+use crate::package;
 use crate::process;
 use crate::setup::{TARGET, Toolbox};
 
@@ -80,23 +81,6 @@ pub(super) fn browser(toolbox: &Toolbox, filter: &[&str]) -> Result<Tally> {
     counted(&mut browser_tests(toolbox, filter, &asked)?)
 }
 
-/// The browser's tests of `filter`, which have the terminal to compare with.
-pub(super) fn browser_tests(toolbox: &Toolbox, filter: &[&str], asked: &Asked) -> Result<Command> {
-    let [site, other_site] = free_ports()?;
-    let mut tests = toolbox.command("npx")?;
-    tests
-        .current_dir(checkout::root().join("tests").join("e2e"))
-        .args(["--no-install", "playwright", "test"])
-        .args(filter)
-        .env("HEADROOM_SITE_PORT", site.to_string())
-        .env("HEADROOM_OTHER_SITE_PORT", other_site.to_string());
-    if let Some(chromium) = &toolbox.chromium {
-        tests.env("HEADROOM_CHROMIUM", chromium);
-    }
-    tests.env("HEADROOM_CLI", &asked.terminal).env("HEADROOM_PLANS", &asked.plans);
-    Ok(tests)
-}
-
 /// Documentation systems of `tests/docs-sites` whose tools come from the registries of Rust and Node; those of Python.
 const SITES: [&str; 4] = ["bare", "vitepress", "mdbook", "docusaurus"];
 const PYTHONS_SITES: [&str; 3] = ["mkdocs", "sphinx", "jupyter"];
@@ -125,16 +109,6 @@ pub(super) fn docs_sites(toolbox: &Toolbox, python: Option<&Path>) -> Result<Tal
 /// The cargo at hand, in its own environment: what wasm needs is no business of the native crates.
 fn cargo() -> Result<Command> {
     Toolbox::default().command(checkout::cargo())
-}
-
-/// Two ports that nothing listens on, so that two checkouts can be tested at once.
-fn free_ports() -> Result<[u16; 2]> {
-    let listen = || TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
-    let ports = || -> std::io::Result<[u16; 2]> {
-        let (one, two) = (listen()?, listen()?);
-        Ok([one.local_addr()?.port(), two.local_addr()?.port()])
-    };
-    ports().map_err(|error| Failure::new(format!("No free port for the test site ({error}): check the network.")))
 }
 
 /// A program whose success is the whole test.
