@@ -251,7 +251,7 @@ fn asked_for(line: &str) -> Option<&str> {
             let is_kind = |part: &&str| {
                 part.len() >= 3 && part.contains(|letter: char| letter.is_ascii_digit()) && search(part).matches() > 0
             };
-            let named = parts.filter(is_kind).last();
+            let named = parts.rev().find(is_kind);
             if named.is_some() {
                 return named;
             }
