@@ -217,6 +217,24 @@ pub(crate) fn strongest<'s>(statements: impl Iterator<Item = &'s Statement>) -> 
     statements.max_by_key(|statement| statement.rank)
 }
 
+/// The last of the highest rank whose value is known, and what of a higher rank is computed when the program runs; where nothing
+/// is known, what is computed.
+pub(crate) fn strongest_known<'s>(
+    statements: impl Iterator<Item = &'s Statement> + Clone,
+) -> Option<(&'s Statement, Option<&'s Statement>)> {
+    let highest = strongest(statements.clone())?;
+    let known = strongest(statements.filter(|statement| !is_computed(&statement.node)));
+    Some(match known {
+        Some(known) if is_computed(&highest.node) => (known, Some(highest)),
+        _ => (highest, None),
+    })
+}
+
+/// Whether a value is known only when the program runs.
+pub(crate) const fn is_computed(node: &Node) -> bool {
+    matches!(node.value, Value::Expression(_) | Value::Call { .. })
+}
+
 /// `no_x` and `no-x` switch x off where the tool has x and no `no_x`.
 fn negation<'k>(key: &'k str, table: &Table) -> (&'k str, bool) {
     match key.strip_prefix("no_") {

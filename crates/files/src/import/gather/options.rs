@@ -11,6 +11,7 @@ use crate::syntax::{self, Node, Script, Value, arguments, base};
 /// of keys by itself.
 pub(super) fn give(files: &[File], read: &mut [Read]) -> bool {
     let mut reads = false;
+    let (fields, environment) = (fields(read), environment(read));
     for at in 0..read.len() {
         let Content::Script(script) = &read[at].content else { continue };
         let Some(text) = read[at].script.clone() else { continue };
@@ -19,7 +20,8 @@ pub(super) fn give(files: &[File], read: &mut [Read]) -> bool {
         options.extend(of_command(base(&files[read[at].place].name), read));
         let document = document(files, read, script);
         reads |= document.is_some();
-        let given = syntax::Given { options, document };
+        let (fields, environment) = (fields.clone(), environment.clone());
+        let given = syntax::Given { options, document, fields, environment };
         if given != syntax::Given::default()
             && let Ok(script) = syntax::python_with(&text, &given)
         {
@@ -135,6 +137,60 @@ fn of_command(name: &str, read: &[Read]) -> BTreeMap<String, Value> {
     let Some(words) = starts.next() else { return BTreeMap::new() };
     let (entries, _) = arguments(words);
     entries.into_iter().map(|entry| (entry.key.replace('-', "_"), literal(&entry.node))).collect()
+}
+
+/// What attributes of objects stand for by their names: defaults of the scripts' classes and parsers that agree, then what the only
+/// file of keys says, then what the command says.
+fn fields(read: &[Read]) -> BTreeMap<String, Value> {
+    let mut found: BTreeMap<String, Option<Value>> = BTreeMap::new();
+    let scripts = read.iter().filter_map(|read| match &read.content {
+        Content::Script(script) => Some(script),
+        _ => None,
+    });
+    for (name, value) in scripts.flat_map(|script| &script.defaults) {
+        agree(&mut found, name, value.clone());
+    }
+    if let Some((_, node)) = only_file(read) {
+        let (mut open, mut keys) = (vec![node], BTreeMap::new());
+        while let Some(node) = open.pop() {
+            for entry in node.entries() {
+                open.push(&entry.node);
+                let key = entry.key.replace('-', "_");
+                if entry.node.value != Value::Null {
+                    agree(&mut keys, &key, Some(entry.node.value.clone()));
+                }
+            }
+        }
+        found.extend(keys);
+    }
+    found.extend(of_command("", read).into_iter().map(|(name, value)| (name, Some(value))));
+    found.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// Takes one more value of a name; of two that differ, none.
+fn agree(found: &mut BTreeMap<String, Option<Value>>, name: &str, value: Option<Value>) {
+    let known = found.entry(name.to_owned()).or_insert_with(|| value.clone());
+    if *known != value {
+        *known = None;
+    }
+}
+
+/// Variables that the commands which start a script have, the first of a name.
+fn environment(read: &[Read]) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let commands = read.iter().filter_map(|read| match &read.content {
+        Content::Commands(commands) => Some(commands),
+        _ => None,
+    });
+    for command in commands.flatten().filter(|command| super::commands::trains(command)) {
+        for variable in &command.environment {
+            let text = super::super::convert::text(&variable.node).filter(|text| !text.contains('$'));
+            if let Some(text) = text {
+                found.entry(variable.key.clone()).or_insert(text);
+            }
+        }
+    }
+    found
 }
 
 /// The name of the file that a module's code is in.

@@ -33,6 +33,8 @@ pub struct Script {
     pub variables: Vec<Entry>,
     /// Names of its own options: fields of its classes of arguments, `add_argument("--name")`.
     pub options: Vec<String>,
+    /// What those are by default; `None`: several that differ, or nothing.
+    pub defaults: BTreeMap<String, Option<Value>>,
     /// Lengths that its slices cut rows of tokens to.
     pub cuts: Vec<Entry>,
     /// Where the file asks whether the GPU has bf16; taken as yes.
@@ -54,6 +56,11 @@ pub struct Given {
     pub options: BTreeMap<String, Value>,
     /// The file of keys that it reads by itself.
     pub document: Option<Value>,
+    /// What an attribute of an object stands for that nothing else says: options of the commands, keys of the only file of keys,
+    /// defaults of the scripts' own classes and parsers.
+    pub fields: BTreeMap<String, Value>,
+    /// Variables that the command exports.
+    pub environment: BTreeMap<String, String>,
 }
 
 /// Reads a Python text with what it gets from outside.

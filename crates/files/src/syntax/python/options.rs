@@ -81,6 +81,37 @@ impl Reader<'_, '_> {
         self.is_options(owner).then(known).flatten()
     }
 
+    /// `config.lora_r`, `self.config.model_name`: what an attribute stands for by its last word, where nothing else says it.
+    pub(super) fn field_of(&self, name: &str) -> Option<&Value> {
+        // Objects of libraries, whose attributes are their own.
+        const OTHERS: [&str; 8] = ["torch", "os", "model", "tokenizer", "processor", "trainer", "processing_class", "self"];
+        let (owner, field) = name.rsplit_once('.')?;
+        let last = owner.rsplit('.').next().unwrap_or(owner);
+        let is_other = OTHERS.contains(&last) || owner.starts_with("torch.") || owner.contains("model.config");
+        // Options of this script whose defaults differ are not known.
+        let is_open = self.is_options(owner) && self.options.get(field).is_some_and(Option::is_none);
+        self.fields.get(field).filter(|_| !is_other && !is_open)
+    }
+
+    /// What a name or an attribute stands for.
+    pub(super) fn stands_for(&self, name: &str, span: Span) -> Option<Value> {
+        match self.names.get(name) {
+            Some(known) => known.as_ref().map(|(node, _)| node.value.clone()),
+            None => self
+                .in_document(name)
+                .or_else(|| self.option_of(name, span).map(|node| node.value))
+                .or_else(|| self.field_of(name).cloned()),
+        }
+    }
+
+    /// `getattr(config, "max_length", 2048)`, where something says what the attribute is.
+    pub(super) fn attribute(&self, arguments: &[Node], span: Span) -> Option<Value> {
+        let [Node { value: Value::Expression(owner), .. }, Node { value: Value::Text(name), .. }, ..] = arguments else {
+            return None;
+        };
+        self.stands_for(&[owner, ".", name].concat(), span)
+    }
+
     /// Whether a name is one that scripts give to what they are started with.
     pub(super) fn is_options(&self, owner: &str) -> bool {
         owner.ends_with("args") || matches!(owner, "opt" | "opts" | "arguments")

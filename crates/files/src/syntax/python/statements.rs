@@ -14,12 +14,28 @@ pub(super) fn read(source: &Source<'_>, tokens: &[Token], given: &Given) -> Resu
     let (names, script) = (BTreeMap::new(), Script::default());
     let (options, hidden) = (BTreeMap::new(), Vec::new());
     let budget = Budget::default();
-    let (document, given) = (given.document.as_ref(), &given.options);
-    let taken = Vec::new();
-    let mut reader = Reader { source, tokens, at: 0, budget, names, options, given, document, hidden, taken, script };
+    let (document, fields, environment) = (given.document.as_ref(), &given.fields, &given.environment);
+    let (given, taken) = (&given.options, Vec::new());
+    let mut reader = Reader {
+        source,
+        tokens,
+        at: 0,
+        budget,
+        names,
+        options,
+        given,
+        document,
+        fields,
+        environment,
+        hidden,
+        taken,
+        script,
+    };
     while reader.token(0).is_some() {
         reader.statement()?;
     }
+    let defaults = reader.options.into_iter().map(|(name, node)| (name, node.map(|node| node.value)));
+    reader.script.defaults = defaults.collect();
     Ok(reader.script)
 }
 
