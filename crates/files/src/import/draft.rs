@@ -43,6 +43,8 @@ pub(crate) enum Rank {
     Script,
     /// Arguments of a command.
     Arguments,
+    /// What a script sets in its arguments once they are parsed.
+    Assignment,
 }
 
 /// Everything the files say.

@@ -1,6 +1,7 @@
 //! Goes through the files and takes what each says.
 
 mod commands;
+mod classes;
 mod containers;
 mod gpus;
 mod instances;
@@ -28,7 +29,7 @@ use super::markdown::{self, Block};
 use super::notebook;
 use super::recognise::{Content, Kind, recognise};
 use crate::finding::{Finding, Kind as Found};
-use crate::syntax::{Node, Source, Span, Value};
+use crate::syntax::{Class, Node, Source, Span, Value};
 use crate::trainers::Fact;
 
 /// What all files say together.
@@ -114,6 +115,8 @@ pub(super) struct Python {
     pub(super) loads_model: bool,
     /// A loop of one's own.
     pub(super) loop_batch: Option<Statement>,
+    /// What scripts call the arguments that they hand to a trainer.
+    pub(super) arguments: Vec<String>,
     /// What the trainer that was made last trains.
     pub(super) trained: Option<Task>,
     /// sentence-transformers' `fit`, whose batches are a loader's.
@@ -153,11 +156,13 @@ pub(super) fn gather(files: &[File]) -> Gathered {
     let Parts { mut read, titles } = read;
     let reads = options::give(files, &mut read);
     let parsed = options::Parsed::of(&read, reads);
+    let classes = classes::of(&read);
     let mut gatherer = Gatherer {
         files,
         roles: vec![None; files.len()],
         titles,
         parsed,
+        classes,
         shown: shown(&read, files),
         found: Gathered {
             kinds: (0..files.len()).map(|place| kind_of(&read, place)).collect(),
@@ -384,6 +389,8 @@ struct Gatherer<'f> {
     titles: Vec<String>,
     /// What the scripts take beside the keys of libraries.
     parsed: options::Parsed,
+    /// Classes of the scripts' own.
+    classes: Vec<Class>,
     /// Notes and logs that show settings of a trainer: what their command names is what they show.
     shown: Vec<usize>,
     /// What a command or a file says that another file is.

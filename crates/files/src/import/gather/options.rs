@@ -194,7 +194,7 @@ fn environment(read: &[Read]) -> BTreeMap<String, String> {
 }
 
 /// The name of the file that a module's code is in.
-fn module_file(module: &str) -> String {
+pub(super) fn module_file(module: &str) -> String {
     format!("{}.py", module.rsplit('.').next().unwrap_or(module))
 }
 

@@ -157,7 +157,10 @@ impl Resolver {
     fn overridden(&mut self, winner: &Statement, all: &[Statement]) {
         for other in all.iter().filter(|other| *other != winner && other.node.value != winner.node.value) {
             // What was merely implied is no statement of anyone's.
-            let same = convert::text(&other.node).is_some_and(|text| Some(text) == convert::text(&winner.node));
+            let is_list = |node: &Node| matches!(node.value, Value::List(_));
+            let same = convert::text(&other.node).is_some_and(|text| Some(text) == convert::text(&winner.node))
+                || (is_list(&other.node) || is_list(&winner.node))
+                    && convert::names(&other.node) == convert::names(&winner.node);
             // Nobody knows whether what is computed says another thing.
             let computed = is_computed(&other.node) || is_computed(&winner.node);
             if same || computed || other.tool.is_empty() || winner.tool.is_empty() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::limits::{Budget, Fault};
-use super::super::node::{Node, Span, Value};
+use super::super::node::{Entry, Node, Span, Value};
 use super::super::source::Source;
 use super::super::yaml::number;
 use super::Script;
@@ -429,6 +429,12 @@ impl Reader<'_, '_> {
         if ASKS_FOR_BF16.contains(&last) {
             self.script.asks_for_bf16.push(span);
             return Ok(Node { value: Value::Flag(true), span });
+        }
+        if let ("setdefault", [Node { value: Value::Text(key), span: at }, value]) = (last, arguments.as_slice())
+            && name.ends_with("environ.setdefault")
+            && !self.environment.contains_key(key)
+        {
+            self.script.environment.push(Entry { key: key.clone(), span: *at, node: value.clone() });
         }
         if last == "add_argument" {
             self.add_argument(&arguments, &keywords);

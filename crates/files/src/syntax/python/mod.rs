@@ -4,6 +4,7 @@
 //! [`Value::Expression`]. Where a name is assigned different values in branches, nothing says which holds: an expression too.
 
 mod branches;
+mod classes;
 mod containers;
 mod cuts;
 mod documents;
@@ -35,10 +36,36 @@ pub struct Script {
     pub options: Vec<String>,
     /// What those are by default; `None`: several that differ, or nothing.
     pub defaults: BTreeMap<String, Option<Value>>,
+    /// Its classes.
+    pub classes: Vec<Class>,
+    /// What it imports by name.
+    pub imports: Vec<Import>,
     /// Lengths that its slices cut rows of tokens to.
     pub cuts: Vec<Entry>,
     /// Where the file asks whether the GPU has bf16; taken as yes.
     pub asks_for_bf16: Vec<Span>,
+}
+
+/// A class of a script's own.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Class {
+    /// Its name.
+    pub name: String,
+    /// What it derives from, as written.
+    pub bases: Vec<String>,
+    /// Its fields with a literal default.
+    pub fields: Vec<Entry>,
+}
+
+/// `from module import name as alias`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Import {
+    /// The module, with leading dots where it is one beside the script.
+    pub module: String,
+    /// The name there.
+    pub name: String,
+    /// The name here.
+    pub alias: String,
 }
 
 /// Reads a Python text.

@@ -49,7 +49,9 @@ impl Reader<'_, '_> {
         }
         match self.word(0) {
             "if" => self.branch()?,
-            "import" | "from" | "class" | "global" | "nonlocal" | "del" => self.skip_statement(),
+            "class" if self.is_name(1) => self.class(),
+            "from" => self.import(),
+            "import" | "class" | "global" | "nonlocal" | "del" => self.skip_statement(),
             "def" => self.parameters()?,
             "for" => self.loop_names(),
             _ => self.assignment()?,
@@ -122,6 +124,9 @@ impl Reader<'_, '_> {
         }
         if target.span.column > 1 {
             self.field(&name, &node, target.annotated);
+            if target.annotated {
+                self.class_field(&name, &node, target.span);
+            }
         }
         self.assign(name, target.span, node);
         Ok(())
