@@ -27,6 +27,8 @@ pub(crate) struct Statement {
 /// What overrules what, the strongest last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rank {
+    /// Defaults of a script's own class of arguments.
+    Default,
     /// A file of adapters or weights, which describes what was.
     Artifact,
     /// Variables of the environment.

@@ -72,7 +72,7 @@ impl Gatherer<'_> {
         let table = if of_trl { &TRL } else { &TRANSFORMERS };
         let defined = script.classes.iter().any(|own| own.name == name);
         for field in class.fields.iter().filter(|field| defined && field.node.value != Value::Null) {
-            self.set_known(file, field, table, Rank::Artifact);
+            self.set_known(file, field, table, Rank::Default);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Goes through the files and takes what each says.
 
-mod commands;
 mod classes;
+mod commands;
 mod containers;
 mod gpus;
 mod instances;
@@ -115,6 +115,8 @@ pub(super) struct Python {
     pub(super) loads_model: bool,
     /// A loop of one's own.
     pub(super) loop_batch: Option<Statement>,
+    /// Where adapters are loaded that were trained before: their file says what they are.
+    pub(super) saved_adapters: Option<(usize, Span)>,
     /// What scripts call the arguments that they hand to a trainer.
     pub(super) arguments: Vec<String>,
     /// What the trainer that was made last trains.

@@ -11,7 +11,7 @@ use crate::syntax::{self, Node, Script, Value, arguments, base};
 /// of keys by itself.
 pub(super) fn give(files: &[File], read: &mut [Read]) -> bool {
     let mut reads = false;
-    let (fields, environment) = (fields(read), environment(read));
+    let (fields, environment, calls) = (fields(read), environment(read), calls(read));
     for at in 0..read.len() {
         let Content::Script(script) = &read[at].content else { continue };
         let Some(text) = read[at].script.clone() else { continue };
@@ -20,8 +20,8 @@ pub(super) fn give(files: &[File], read: &mut [Read]) -> bool {
         options.extend(of_command(base(&files[read[at].place].name), read));
         let document = document(files, read, script);
         reads |= document.is_some();
-        let (fields, environment) = (fields.clone(), environment.clone());
-        let given = syntax::Given { options, document, fields, environment };
+        let (fields, environment, calls) = (fields.clone(), environment.clone(), calls.clone());
+        let given = syntax::Given { options, document, fields, environment, calls };
         if given != syntax::Given::default()
             && let Ok(script) = syntax::python_with(&text, &given)
         {
@@ -165,6 +165,31 @@ fn fields(read: &[Read]) -> BTreeMap<String, Value> {
     }
     found.extend(of_command("", read).into_iter().map(|(name, value)| (name, Some(value))));
     found.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// The calls of functions that the scripts call once, by the function's name.
+fn calls(read: &[Read]) -> BTreeMap<String, Node> {
+    let scripts = read.iter().filter_map(|read| match &read.content {
+        Content::Script(script) => Some(script),
+        _ => None,
+    });
+    let mut open: Vec<&Node> = scripts.flat_map(|script| &script.calls).collect();
+    let mut found: BTreeMap<String, Option<Node>> = BTreeMap::new();
+    while let Some(node) = open.pop() {
+        match &node.value {
+            Value::Call { name, arguments, keywords } => {
+                open.extend(arguments.iter().chain(keywords.iter().map(|entry| &entry.node)));
+                let known = found.entry(name.clone()).or_insert_with(|| Some(node.clone()));
+                if known.as_ref().is_some_and(|known| known.value != node.value) {
+                    *known = None;
+                }
+            }
+            Value::List(items) => open.extend(items),
+            Value::Map(entries) => open.extend(entries.iter().map(|entry| &entry.node)),
+            _ => {}
+        }
+    }
+    found.into_iter().filter_map(|(name, call)| Some((name, call?))).collect()
 }
 
 /// Takes one more value of a name; of two that differ, none.

@@ -477,6 +477,7 @@ impl Gatherer<'_> {
         }
         if owner.starts_with("Peft") || owner.starts_with("AutoPeft") {
             self.implied(Fact::UsesAdapters, Value::Flag(true), owner, (file, span), Rank::Script);
+            self.found.python.saved_adapters.get_or_insert((file, span));
             return;
         }
         let is_model = owner.contains("Model") || owner.contains("For") || owner.starts_with("Fast");

@@ -24,7 +24,7 @@ use headroom_core::plan::{LaunchedBy, Release, Task, Trainer, TrainerName};
 use serde_json::Value as Json;
 
 use super::convert::{self, Unread, convert};
-use super::draft::{Statement, is_computed, strongest, strongest_known};
+use super::draft::{Rank, Statement, is_computed, strongest, strongest_known};
 use super::gather::Gathered;
 use super::{Import, NotExpressible, Understood};
 use crate::finding::{Finding, Kind};
@@ -105,11 +105,8 @@ impl Resolver {
     fn take(&mut self, fact: Fact) -> Option<Statement> {
         let statements = self.gathered.draft.facts.remove(&fact)?;
         let is_reference = matches!(fact, Fact::ReferenceModel);
-        let (winner, computed) = if is_reference {
-            (strongest(statements.iter())?, None)
-        } else {
-            strongest_known(statements.iter())?
-        };
+        let (winner, computed) =
+            if is_reference { (strongest(statements.iter())?, None) } else { strongest_known(statements.iter())? };
         let (winner, computed) = (winner.clone(), computed.cloned());
         let again = vec![winner.clone()];
         self.overridden(&winner, &statements);
@@ -163,7 +160,8 @@ impl Resolver {
                     && convert::names(&other.node) == convert::names(&winner.node);
             // Nobody knows whether what is computed says another thing.
             let computed = is_computed(&other.node) || is_computed(&winner.node);
-            if same || computed || other.tool.is_empty() || winner.tool.is_empty() {
+            let is_default = other.rank == Rank::Default;
+            if same || computed || is_default || other.tool.is_empty() || winner.tool.is_empty() {
                 continue;
             }
             let kind = Kind::Overridden { key: other.key.clone(), value: shown(&other.node), by: shown(&winner.node) };

@@ -63,7 +63,9 @@ impl Reader<'_, '_> {
     fn asks_for_variable(&self) -> Option<bool> {
         let asked = self.word(2) == "not" && self.word(3) == "in";
         let ends = self.word(4) == "os" && self.word(6) == "environ" && self.word(7) == ":";
-        let Some(Token { kind: Kind::Text(Some(name)), .. }) = self.token(1).filter(|_| asked && ends) else { return None };
+        let Some(Token { kind: Kind::Text(Some(name)), .. }) = self.token(1).filter(|_| asked && ends) else {
+            return None;
+        };
         self.environment.contains_key(name).then_some(true)
     }
 

@@ -32,6 +32,8 @@ pub(super) struct Reader<'s, 't> {
     pub(super) document: Option<&'s Value>,
     /// What attributes stand for that nothing else says.
     pub(super) fields: &'s BTreeMap<String, Value>,
+    /// The one call of a function, by its name.
+    pub(super) calls: &'s BTreeMap<String, Node>,
     /// Variables that its command exports.
     pub(super) environment: &'s BTreeMap<String, String>,
     /// Names that a function's parameters hide, with what they stood for.

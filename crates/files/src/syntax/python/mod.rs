@@ -86,6 +86,8 @@ pub struct Given {
     /// What an attribute of an object stands for that nothing else says: options of the commands, keys of the only file of keys,
     /// defaults of the scripts' own classes and parsers.
     pub fields: BTreeMap<String, Value>,
+    /// Calls of functions that are called once, by the function's name.
+    pub calls: BTreeMap<String, Node>,
     /// Variables that the command exports.
     pub environment: BTreeMap<String, String>,
 }

@@ -15,7 +15,7 @@ pub(super) fn read(source: &Source<'_>, tokens: &[Token], given: &Given) -> Resu
     let (options, hidden) = (BTreeMap::new(), Vec::new());
     let budget = Budget::default();
     let (document, fields, environment) = (given.document.as_ref(), &given.fields, &given.environment);
-    let (given, taken) = (&given.options, Vec::new());
+    let (given, calls, taken) = (&given.options, &given.calls, Vec::new());
     let mut reader = Reader {
         source,
         tokens,
@@ -27,6 +27,7 @@ pub(super) fn read(source: &Source<'_>, tokens: &[Token], given: &Given) -> Resu
         document,
         fields,
         environment,
+        calls,
         hidden,
         taken,
         script,
