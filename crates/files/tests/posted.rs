@@ -1302,3 +1302,17 @@ fn saved_adapters_are_what_their_own_file_says() {
     let files = [("train.py", script), ("adapter_config.json", adapter)];
     says(&files, json!({"lora.r": 24, "lora.target_modules": ["q_proj"], "model": "Qwen/Qwen2.5-0.5B"}), &[]);
 }
+
+#[test]
+fn of_several_classes_with_a_field_the_parameter_s_own_counts() {
+    let config = "import yaml\nfrom dataclasses import dataclass\n@dataclass\nclass First:\n    steps: int = 2\n    rows: int = 3\n@dataclass\nclass Second:\n    steps: int = 4\n    rows: int = 5\n\n\
+        def load_config(path):\n    with open(path) as file:\n        keys = yaml.safe_load(file)\n    return First(**keys.get('first', {})), Second(**keys.get('second', {}))\n";
+    let yaml = "model: Qwen/Qwen2.5-0.5B\nfirst:\n  steps: 7\nsecond:\n  steps: 9\n";
+    let script = "from transformers import AutoModelForCausalLM, Trainer, TrainingArguments\nfrom config import First\n\
+        class Runner:\n    def __init__(self, config: First):\n        self.config = config\n\n    def run(self):\n        \
+        model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B')\n        \
+        args = TrainingArguments(gradient_accumulation_steps=self.config.steps, per_device_train_batch_size=self.config.rows)\n        \
+        Trainer(model=model, args=args).train()\n";
+    let fields = json!({"gradient_accumulation_steps": 7, "per_device_train_batch_size": 3});
+    says(&[("config.py", config), ("train.py", script), ("keys.yaml", yaml)], fields, &[]);
+}

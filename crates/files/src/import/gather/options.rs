@@ -5,11 +5,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::File;
 use super::super::recognise::{Content, Kind};
 use super::Read;
-use crate::syntax::{self, Node, Script, Value, arguments, base};
+use crate::syntax::{self, Entry, Node, Script, Value, arguments, base};
 
 /// Reads scripts again that a command among `read` starts with options, or that parse a file of keys. Whether one of them reads a file
 /// of keys by itself.
 pub(super) fn give(files: &[File], read: &mut [Read]) -> bool {
+    let none = BTreeMap::new();
+    let reads = read_again(files, read, &none);
+    // What a class is made with stands in the file of keys that a script has read by now.
+    let classes = classes(read);
+    if !classes.is_empty() {
+        read_again(files, read, &classes);
+    }
+    reads
+}
+
+/// Reads scripts again with what they are given.
+fn read_again(files: &[File], read: &mut [Read], classes: &BTreeMap<String, BTreeMap<String, Value>>) -> bool {
     let mut reads = false;
     let (fields, environment, calls) = (fields(read), environment(read), calls(read));
     for at in 0..read.len() {
@@ -21,7 +33,8 @@ pub(super) fn give(files: &[File], read: &mut [Read]) -> bool {
         let document = document(files, read, script);
         reads |= document.is_some();
         let (fields, environment, calls) = (fields.clone(), environment.clone(), calls.clone());
-        let given = syntax::Given { options, document, fields, environment, calls };
+        let classes = classes.clone();
+        let given = syntax::Given { options, document, fields, environment, calls, classes };
         if given != syntax::Given::default()
             && let Ok(script) = syntax::python_with(&text, &given)
         {
@@ -190,6 +203,29 @@ fn calls(read: &[Read]) -> BTreeMap<String, Node> {
         }
     }
     found.into_iter().filter_map(|(name, call)| Some((name, call?))).collect()
+}
+
+/// Fields of the scripts' own classes: what their only call hands over by name, else their defaults.
+fn classes(read: &[Read]) -> BTreeMap<String, BTreeMap<String, Value>> {
+    let calls = calls(read);
+    let scripts = read.iter().filter_map(|read| match &read.content {
+        Content::Script(script) => Some(script),
+        _ => None,
+    });
+    let mut found = BTreeMap::new();
+    for class in scripts.flat_map(|script| &script.classes).filter(|class| !class.fields.is_empty()) {
+        let handed = calls.get(&class.name).map_or(&[] as &[Entry], |call| match &call.value {
+            Value::Call { keywords, .. } => keywords.as_slice(),
+            _ => &[],
+        });
+        // Of what nobody knows, any field may be another.
+        if handed.iter().any(|entry| entry.key == "**") {
+            continue;
+        }
+        let fields = class.fields.iter().chain(handed).map(|entry| (entry.key.clone(), entry.node.value.clone()));
+        found.insert(class.name.clone(), fields.filter(|(_, value)| *value != Value::Null).collect());
+    }
+    found
 }
 
 /// Takes one more value of a name; of two that differ, none.

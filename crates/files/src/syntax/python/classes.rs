@@ -40,7 +40,7 @@ impl Reader<'_, '_> {
             }
             _ => Some(node.clone()),
         };
-        let literal = default.filter(|default| super::statements::is_literal(default));
+        let literal = default.filter(super::statements::is_literal);
         let (Some(node), Some(class)) = (literal, self.script.classes.last_mut()) else { return };
         class.fields.push(Entry { key: name.to_owned(), span, node });
     }

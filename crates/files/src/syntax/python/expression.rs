@@ -34,6 +34,10 @@ pub(super) struct Reader<'s, 't> {
     pub(super) fields: &'s BTreeMap<String, Value>,
     /// The one call of a function, by its name.
     pub(super) calls: &'s BTreeMap<String, Node>,
+    /// Fields of the scripts' own classes.
+    pub(super) classes: &'s BTreeMap<String, BTreeMap<String, Value>>,
+    /// Classes of which parameters are, by the parameter's name.
+    pub(super) annotations: BTreeMap<String, String>,
     /// Variables that its command exports.
     pub(super) environment: &'s BTreeMap<String, String>,
     /// Names that a function's parameters hide, with what they stood for.

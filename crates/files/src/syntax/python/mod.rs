@@ -88,6 +88,8 @@ pub struct Given {
     pub fields: BTreeMap<String, Value>,
     /// Calls of functions that are called once, by the function's name.
     pub calls: BTreeMap<String, Node>,
+    /// Fields of the scripts' own classes, by the class's name: what their only call hands over, else their defaults.
+    pub classes: BTreeMap<String, BTreeMap<String, Value>>,
     /// Variables that the command exports.
     pub environment: BTreeMap<String, String>,
 }

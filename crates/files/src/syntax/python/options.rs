@@ -91,7 +91,9 @@ impl Reader<'_, '_> {
         let is_other = OTHERS.contains(&last) || owner.starts_with("torch.") || owner.contains("model.config");
         // Options of this script whose defaults differ are not known.
         let is_open = self.is_options(owner) && self.options.get(field).is_some_and(Option::is_none);
-        self.fields.get(field).filter(|_| !is_other && !is_open)
+        // Where several classes have the field, the parameter's own says it.
+        let of_class = || self.classes.get(self.annotations.get(last)?)?.get(field);
+        self.fields.get(field).filter(|_| !is_open).or_else(of_class).filter(|_| !is_other)
     }
 
     /// What a name or an attribute stands for.
@@ -149,6 +151,11 @@ impl Reader<'_, '_> {
     /// One parameter, up to the comma or bracket behind it; `call` with its place in it.
     fn parameter(&mut self, by_command: bool, call: Option<(&Node, usize)>) -> Result<(), Fault> {
         let name = self.word(0).to_owned();
+        if self.word(1) == ":" && self.is_name(2) {
+            self.annotations.insert(name.clone(), self.word(2).to_owned());
+        } else {
+            self.annotations.remove(&name);
+        }
         self.at += 1;
         let mut depth = 0_usize;
         while self.token(0).is_some_and(|token| token.kind != Kind::End) {

@@ -15,6 +15,7 @@ pub(super) fn read(source: &Source<'_>, tokens: &[Token], given: &Given) -> Resu
     let (options, hidden) = (BTreeMap::new(), Vec::new());
     let budget = Budget::default();
     let (document, fields, environment) = (given.document.as_ref(), &given.fields, &given.environment);
+    let (classes, annotations) = (&given.classes, BTreeMap::new());
     let (given, calls, taken) = (&given.options, &given.calls, Vec::new());
     let mut reader = Reader {
         source,
@@ -28,6 +29,8 @@ pub(super) fn read(source: &Source<'_>, tokens: &[Token], given: &Given) -> Resu
         fields,
         environment,
         calls,
+        classes,
+        annotations,
         hidden,
         taken,
         script,
