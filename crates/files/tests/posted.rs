@@ -1316,3 +1316,13 @@ fn of_several_classes_with_a_field_the_parameter_s_own_counts() {
     let fields = json!({"gradient_accumulation_steps": 7, "per_device_train_batch_size": 3});
     says(&[("config.py", config), ("train.py", script), ("keys.yaml", yaml)], fields, &[]);
 }
+
+#[test]
+fn of_several_scripts_the_one_that_trains_loads_the_model() {
+    let asks = "from transformers import AutoModelForCausalLM\nmodel = AutoModelForCausalLM.from_pretrained('gpt2', torch_dtype='float16')\n";
+    let trains = "from transformers import AutoModelForCausalLM, Trainer, TrainingArguments\n\
+        model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B', torch_dtype='bfloat16')\n\
+        trainer = Trainer(model=model, args=TrainingArguments(output_dir='o'))\ntrainer.train()\n";
+    let fields = json!({"model": "Qwen/Qwen2.5-0.5B", "torch_dtype": "bfloat16"});
+    says(&[("asks.py", asks), ("trains.py", trains)], fields, &[]);
+}

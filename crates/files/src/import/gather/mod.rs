@@ -221,9 +221,14 @@ pub(super) fn gather(files: &[File]) -> Gathered {
             _ => {}
         }
     }
-    for Read { place, content, .. } in &read {
-        if let Content::Script(script) = content {
-            gatherer.script(*place, script);
+    // Of several scripts the one that trains loads the model that trains.
+    for trains in [true, false] {
+        for Read { place, content, .. } in &read {
+            if let Content::Script(script) = content
+                && scripts::makes_trainer(script) == trains
+            {
+                gatherer.script(*place, script);
+            }
         }
     }
     for Read { place, kind, content, .. } in &read {
