@@ -1166,3 +1166,163 @@ fn a_script_s_own_file_of_keys_is_read_as_the_script_reads_it() {
     );
     assert!(!kinds(&imported).contains(&"release_implied"), "{:?}", imported.findings);
 }
+
+#[test]
+fn attributes_of_objects_are_the_run_s_options_and_keys() {
+    // A function's parameter, an object's own object, a text that is split: by the class's default, the file, the command.
+    let script = "from dataclasses import dataclass, field\nfrom peft import LoraConfig\nfrom transformers import AutoModelForCausalLM, BitsAndBytesConfig, HfArgumentParser\n\
+        from trl import SFTTrainer, SFTConfig as Base\n@dataclass\nclass RunConfig(Base):\n    base_name: str = field(default='gpt2')\n    rank: int = field(default=4)\n    \
+        four_bits: bool = field(default=False)\n    names: str = field(default='q_proj,v_proj')\n    bs: int = 2\n\n\
+        def adapters(config: RunConfig):\n    names = config.names.split(',')\n    return LoraConfig(r=config.rank, target_modules=names)\n\n\
+        class Run:\n    def load(self):\n        bits = BitsAndBytesConfig(load_in_4bit=self.config.four_bits)\n        \
+        return AutoModelForCausalLM.from_pretrained(self.config.base_name, quantization_config=bits)\n\n\
+        parser = HfArgumentParser(RunConfig)\nconfig = parser.parse_yaml_file('keys.yaml')[0]\n\
+        SFTTrainer(model=Run(config).load(), args=config, peft_config=adapters(config)).train()\n";
+    let yaml =
+        "base_name: Qwen/Qwen2.5-0.5B\nrank: 24\nfour_bits: true\nper_device_train_batch_size: 3\noutput_dir: o\n";
+    let fields = json!({"model": "Qwen/Qwen2.5-0.5B", "method": "qlora", "lora.r": 24, "lora.target_modules": ["q_proj", "v_proj"],
+        "per_device_train_batch_size": 3});
+    let imported = says(&[("train.py", script), ("keys.yaml", yaml)], fields, &[]);
+    assert!(!kinds(&imported).contains(&"overridden"), "{:?}", imported.findings);
+    // The defaults of a class that stands in another script; a value that differs between two stays unknown.
+    let settings = "class Settings:\n    name: str = 'Qwen/Qwen2.5-0.5B'\n    bs: int = 5\n    steps: int = 2\n";
+    let other = "class Others:\n    steps: int = 4\n";
+    let uses = "from transformers import AutoModelForCausalLM, Trainer, TrainingArguments\nfrom settings import settings\n\
+        model = AutoModelForCausalLM.from_pretrained(settings.name)\n\
+        Trainer(model=model, args=TrainingArguments(per_device_train_batch_size=settings.bs, gradient_accumulation_steps=settings.steps)).train()\n";
+    let fields = json!({"model": "Qwen/Qwen2.5-0.5B", "per_device_train_batch_size": 5});
+    let imported = says(&[("train.py", uses), ("settings.py", settings), ("others.py", other)], fields, &[]);
+    assert_eq!(imported.not_expressible.len(), 1, "{:?}", imported.not_expressible);
+}
+
+#[test]
+fn what_is_computed_replaces_nothing() {
+    let script = "from trl import SFTConfig, SFTTrainer\nargs = SFTConfig(max_length=longest(rows), per_device_train_batch_size=sizes[0])\n\
+        SFTTrainer(model='Qwen/Qwen2.5-0.5B', args=args).train()\n";
+    let run = "python train.py --max_length 750\n";
+    let imported = says(&[("run.sh", run), ("train.py", script)], json!({"max_length": 750}), &[]);
+    assert!(!kinds(&imported).contains(&"overridden"), "{:?}", imported.findings);
+    let weaker = "per_device_train_batch_size: 3\noutput_dir: o\nlearning_rate: 0.1\n";
+    let files = [("train.py", script), ("keys.yaml", weaker)];
+    let imported = says(&files, json!({"per_device_train_batch_size": 3}), &[]);
+    assert!(!kinds(&imported).contains(&"overridden"), "{:?}", imported.findings);
+    assert!(imported.not_expressible.iter().any(|listed| listed.key == "per_device_train_batch_size"));
+}
+
+#[test]
+fn the_only_call_of_a_function_says_its_parameters() {
+    let step = "from trl import SFTConfig, SFTTrainer\ndef tune(\n    data,\n    name: str,\n    batch: int = 2,\n    length: int = 640,\n    ) -> None:\n\n    \
+        args = SFTConfig(per_device_train_batch_size=batch, max_length=length)\n\n    SFTTrainer(model=name, args=args).train()\n";
+    let outer = "from step import tune\nfor turn in range(3):\n    model, other = tune(rows, name='Qwen/Qwen2.5-0.5B', batch=7)\n";
+    let fields = json!({"model": "Qwen/Qwen2.5-0.5B", "per_device_train_batch_size": 7, "max_length": 640});
+    says(&[("outer.py", outer), ("step.py", step)], fields, &[]);
+}
+
+#[test]
+fn a_script_s_own_class_is_what_it_derives_from() {
+    let loop_of = |class: &str| {
+        format!(
+            "from transformers import AutoModelForCausalLM, Trainer, TrainingArguments\n{class}\
+            model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B')\n\
+            args = TrainingArguments(per_device_train_batch_size=3)\n"
+        )
+    };
+    let trainer = |files: &[(&str, &str)]| read(files).plan.trainer.name.name();
+    // One that makes a Trainer, and one that is one.
+    let makes = loop_of("class SFTTrainer:\n    def run(self):\n        Trainer(model=model, args=args).train()\n");
+    let makes = format!("{makes}SFTTrainer().run()\n");
+    assert_eq!(trainer(&[("train_sft.py", &makes)]), "transformers");
+    let is =
+        format!("{}DPOTrainer(model=model, args=args).train()\n", loop_of("class DPOTrainer(Trainer):\n    pass\n"));
+    assert_eq!(trainer(&[("train.py", &is)]), "transformers");
+    // One of a module beside the script; the command's name says nothing of a script that is given.
+    let beside = format!("{}SFTTrainer(model).run()\n", loop_of("from .sft_trainer import SFTTrainer\n"));
+    let run = "accelerate launch -m my_sft.train\n";
+    assert_eq!(trainer(&[("run.sh", run), ("train.py", &beside)]), "transformers");
+    // TRL's own by another name, and one that derives from it.
+    let own = "from trl import SFTConfig, SFTTrainer as Base\nclass MyTrainer(Base):\n    pass\n\
+        MyTrainer(model='Qwen/Qwen2.5-0.5B', args=SFTConfig(max_length=640)).train()\n";
+    assert_eq!(trainer(&[("train.py", own)]), "trl");
+}
+
+#[test]
+fn a_script_s_own_arguments_set_their_defaults_and_are_changed_once_parsed() {
+    let script = "from dataclasses import dataclass, field\nfrom transformers import HfArgumentParser, TrainingArguments\nfrom trl import SFTTrainer\n\
+        @dataclass\nclass Own(TrainingArguments):\n    max_length: int = field(default=640)\n    per_device_train_batch_size: int = 6\n    optim: str = 'sgd'\n    mine: int = 3\n\
+        parser = HfArgumentParser(Own)\ntraining_args, = parser.parse_args_into_dataclasses()\n\
+        training_args.optim = 'adamw_8bit'\ntraining_args.gradient_checkpointing = True\n\
+        SFTTrainer(model='Qwen/Qwen2.5-0.5B', args=training_args).train()\n";
+    let run = "python train.py --output_dir o --per_device_train_batch_size 3 --optim adafactor\n";
+    let fields = json!({"max_length": 640, "per_device_train_batch_size": 3, "optim": "adamw_bnb_8bit", "gradient_checkpointing": true});
+    let imported = says(&[("run.sh", run), ("train.py", script)], fields, &[]);
+    // A default that the command replaces is no contradiction; what the script replaces is one.
+    assert_eq!(kinds(&imported).iter().filter(|kind| **kind == "overridden").count(), 1, "{:?}", imported.findings);
+}
+
+#[test]
+fn variables_of_the_environment_are_what_the_launch_exports() {
+    let script = |condition: &str| {
+        format!(
+            "import os\nif \"CUDA_VISIBLE_DEVICES\" not in os.environ:\n    os.environ[\"CUDA_VISIBLE_DEVICES\"] = \"0\"\n\
+            os.environ.setdefault(\"PYTORCH_CUDA_ALLOC_CONF\", \"expandable_segments:True\")\nfrom trl import SFTConfig, SFTTrainer\n\
+            packs = {condition}\nargs = SFTConfig(packing=packs, max_length=int(os.environ.get('LENGTH', '100')), bf16=torch.cuda.is_available() and torch.cuda.is_bf16_supported())\n\
+            SFTTrainer(model='Qwen/Qwen2.5-0.5B', args=args).train()\n"
+        )
+    };
+    let run = |packs: &str| {
+        format!(
+            "export PACKS={packs} LENGTH=640\nexport CUDA_VISIBLE_DEVICES=1\nexport PYTORCH_CUDA_ALLOC_CONF=expandable_segments:False\npython train.py\n"
+        )
+    };
+    for (condition, packs, expected) in [
+        ("os.environ.get('PACKS', '0') == '1'", "1", true),
+        ("os.environ.get('PACKS', 'x').lower() in ('1', 'true')", "True", true),
+        ("os.getenv('PACKS', '1') != '0'", "0", false),
+        ("bool(int(os.environ.get('PACKS', '0')))", "1", true),
+    ] {
+        let fields =
+            json!({"packing": expected, "max_length": 640, "mixed_precision": "bf16", "expandable_segments": false});
+        let (run, script) = (run(packs), script(condition));
+        let imported = says(&[("run.sh", &run), ("train.py", &script)], fields, &[]);
+        assert!(!kinds(&imported).contains(&"overridden"), "{condition}: {:?}", imported.findings);
+    }
+    let alone = script("os.environ.get('PACKS', '1') == '1'");
+    says(&[("train.py", &alone)], json!({"packing": true, "max_length": 100, "expandable_segments": true}), &[]);
+}
+
+#[test]
+fn saved_adapters_are_what_their_own_file_says() {
+    let script = "from peft import AutoPeftModelForCausalLM\nfrom trl import DPOConfig, DPOTrainer\n\
+        model = AutoPeftModelForCausalLM.from_pretrained('me/adapter', is_trainable=True)\n\
+        DPOTrainer(model=model, args=DPOConfig(max_length=640)).train()\n";
+    let imported =
+        says(&[("train.py", script)], json!({"method": "lora"}), &["model", "lora.r", "lora.target_modules"]);
+    assert!(kinds(&imported).contains(&"missing_file"), "{:?}", imported.findings);
+    let adapter = "{\"peft_type\": \"LORA\", \"r\": 24, \"target_modules\": [\"q_proj\"], \"base_model_name_or_path\": \"Qwen/Qwen2.5-0.5B\"}";
+    let files = [("train.py", script), ("adapter_config.json", adapter)];
+    says(&files, json!({"lora.r": 24, "lora.target_modules": ["q_proj"], "model": "Qwen/Qwen2.5-0.5B"}), &[]);
+}
+
+#[test]
+fn of_several_classes_with_a_field_the_parameter_s_own_counts() {
+    let config = "import yaml\nfrom dataclasses import dataclass\n@dataclass\nclass First:\n    steps: int = 2\n    rows: int = 3\n@dataclass\nclass Second:\n    steps: int = 4\n    rows: int = 5\n\n\
+        def load_config(path):\n    with open(path) as file:\n        keys = yaml.safe_load(file)\n    return First(**keys.get('first', {})), Second(**keys.get('second', {}))\n";
+    let yaml = "model: Qwen/Qwen2.5-0.5B\nfirst:\n  steps: 7\nsecond:\n  steps: 9\n";
+    let script = "from transformers import AutoModelForCausalLM, Trainer, TrainingArguments\nfrom config import First\n\
+        class Runner:\n    def __init__(self, config: First):\n        self.config = config\n\n    def run(self):\n        \
+        model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B')\n        \
+        args = TrainingArguments(gradient_accumulation_steps=self.config.steps, per_device_train_batch_size=self.config.rows)\n        \
+        Trainer(model=model, args=args).train()\n";
+    let fields = json!({"gradient_accumulation_steps": 7, "per_device_train_batch_size": 3});
+    says(&[("config.py", config), ("train.py", script), ("keys.yaml", yaml)], fields, &[]);
+}
+
+#[test]
+fn of_several_scripts_the_one_that_trains_loads_the_model() {
+    let asks = "from transformers import AutoModelForCausalLM\nmodel = AutoModelForCausalLM.from_pretrained('gpt2', torch_dtype='float16')\n";
+    let trains = "from transformers import AutoModelForCausalLM, Trainer, TrainingArguments\n\
+        model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B', torch_dtype='bfloat16')\n\
+        trainer = Trainer(model=model, args=TrainingArguments(output_dir='o'))\ntrainer.train()\n";
+    let fields = json!({"model": "Qwen/Qwen2.5-0.5B", "torch_dtype": "bfloat16"});
+    says(&[("asks.py", asks), ("trains.py", trains)], fields, &[]);
+}

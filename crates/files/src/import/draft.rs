@@ -27,6 +27,8 @@ pub(crate) struct Statement {
 /// What overrules what, the strongest last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rank {
+    /// Defaults of a script's own class of arguments.
+    Default,
     /// A file of adapters or weights, which describes what was.
     Artifact,
     /// Variables of the environment.
@@ -43,6 +45,8 @@ pub(crate) enum Rank {
     Script,
     /// Arguments of a command.
     Arguments,
+    /// What a script sets in its arguments once they are parsed.
+    Assignment,
 }
 
 /// Everything the files say.
@@ -215,6 +219,24 @@ fn is_removed(key: &str) -> bool {
 /// The last of the highest rank.
 pub(crate) fn strongest<'s>(statements: impl Iterator<Item = &'s Statement>) -> Option<&'s Statement> {
     statements.max_by_key(|statement| statement.rank)
+}
+
+/// The last of the highest rank whose value is known, and what of a higher rank is computed when the program runs; where nothing
+/// is known, what is computed.
+pub(crate) fn strongest_known<'s>(
+    statements: impl Iterator<Item = &'s Statement> + Clone,
+) -> Option<(&'s Statement, Option<&'s Statement>)> {
+    let highest = strongest(statements.clone())?;
+    let known = strongest(statements.filter(|statement| !is_computed(&statement.node)));
+    Some(match known {
+        Some(known) if is_computed(&highest.node) => (known, Some(highest)),
+        _ => (highest, None),
+    })
+}
+
+/// Whether a value is known only when the program runs.
+pub(crate) const fn is_computed(node: &Node) -> bool {
+    matches!(node.value, Value::Expression(_) | Value::Call { .. })
 }
 
 /// `no_x` and `no-x` switch x off where the tool has x and no `no_x`.

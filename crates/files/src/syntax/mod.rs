@@ -20,7 +20,7 @@ pub use json::read as json;
 pub use limits::{Fault, FaultKind};
 pub use node::{Entry, Node, Span, Value};
 pub(crate) use python::reads_document;
-pub use python::{Given, Script, read as python, read_with as python_with};
+pub use python::{Class, Given, Script, read as python, read_with as python_with};
 pub use shell::read as shell;
 pub use source::Source;
 pub use toml::read as toml;

@@ -125,7 +125,11 @@ impl Gatherer<'_> {
         let (keys_trainer, _) = by_keys(&entries);
         let script = self.named(&candidate.word).is_some();
         // Scripts that are called after a method of TRL's are TRL's, whatever else they are called.
-        let of_trl = keys_trainer == TrainerName::Transformers && is_method(&candidate.word);
+        // Of one that is given its classes say it.
+        let module = super::options::module_file(&candidate.word);
+        let given = self.named(&candidate.word).or_else(|| self.named(&module));
+        let is_read = given.is_some_and(|place| self.found.kinds[place] == super::super::recognise::Kind::Python);
+        let of_trl = keys_trainer == TrainerName::Transformers && !is_read && is_method(&candidate.word);
         let keys_trainer = if of_trl { TrainerName::Trl } else { keys_trainer };
         let trainer = candidate.trainer.unwrap_or(keys_trainer);
         if candidate.word.ends_with("train_bash.py") {

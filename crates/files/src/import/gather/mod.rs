@@ -1,5 +1,6 @@
 //! Goes through the files and takes what each says.
 
+mod classes;
 mod commands;
 mod containers;
 mod gpus;
@@ -28,7 +29,7 @@ use super::markdown::{self, Block};
 use super::notebook;
 use super::recognise::{Content, Kind, recognise};
 use crate::finding::{Finding, Kind as Found};
-use crate::syntax::{Node, Source, Span, Value};
+use crate::syntax::{Class, Node, Source, Span, Value};
 use crate::trainers::Fact;
 
 /// What all files say together.
@@ -114,6 +115,10 @@ pub(super) struct Python {
     pub(super) loads_model: bool,
     /// A loop of one's own.
     pub(super) loop_batch: Option<Statement>,
+    /// Where adapters are loaded that were trained before: their file says what they are.
+    pub(super) saved_adapters: Option<(usize, Span)>,
+    /// What scripts call the arguments that they hand to a trainer.
+    pub(super) arguments: Vec<String>,
     /// What the trainer that was made last trains.
     pub(super) trained: Option<Task>,
     /// sentence-transformers' `fit`, whose batches are a loader's.
@@ -153,11 +158,13 @@ pub(super) fn gather(files: &[File]) -> Gathered {
     let Parts { mut read, titles } = read;
     let reads = options::give(files, &mut read);
     let parsed = options::Parsed::of(&read, reads);
+    let classes = classes::of(&read);
     let mut gatherer = Gatherer {
         files,
         roles: vec![None; files.len()],
         titles,
         parsed,
+        classes,
         shown: shown(&read, files),
         found: Gathered {
             kinds: (0..files.len()).map(|place| kind_of(&read, place)).collect(),
@@ -217,9 +224,14 @@ pub(super) fn gather(files: &[File]) -> Gathered {
             _ => {}
         }
     }
-    for Read { place, content, .. } in &read {
-        if let Content::Script(script) = content {
-            gatherer.script(*place, script);
+    // Of several scripts the one that trains loads the model that trains.
+    for trains in [true, false] {
+        for Read { place, content, .. } in &read {
+            if let Content::Script(script) = content
+                && scripts::makes_trainer(script) == trains
+            {
+                gatherer.script(*place, script);
+            }
         }
     }
     for Read { place, kind, content, .. } in &read {
@@ -387,6 +399,8 @@ struct Gatherer<'f> {
     titles: Vec<String>,
     /// What the scripts take beside the keys of libraries.
     parsed: options::Parsed,
+    /// Classes of the scripts' own.
+    classes: Vec<Class>,
     /// Notes and logs that show settings of a trainer: what their command names is what they show.
     shown: Vec<usize>,
     /// What a command or a file says that another file is.

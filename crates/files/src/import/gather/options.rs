@@ -5,12 +5,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::File;
 use super::super::recognise::{Content, Kind};
 use super::Read;
-use crate::syntax::{self, Node, Script, Value, arguments, base};
+use crate::syntax::{self, Entry, Node, Script, Value, arguments, base};
 
 /// Reads scripts again that a command among `read` starts with options, or that parse a file of keys. Whether one of them reads a file
 /// of keys by itself.
 pub(super) fn give(files: &[File], read: &mut [Read]) -> bool {
+    let none = BTreeMap::new();
+    let reads = read_again(files, read, &none);
+    // What a class is made with stands in the file of keys that a script has read by now.
+    let classes = classes(read);
+    if !classes.is_empty() {
+        read_again(files, read, &classes);
+    }
+    reads
+}
+
+/// Reads scripts again with what they are given.
+fn read_again(files: &[File], read: &mut [Read], classes: &BTreeMap<String, BTreeMap<String, Value>>) -> bool {
     let mut reads = false;
+    let (fields, environment, calls) = (fields(read), environment(read), calls(read));
     for at in 0..read.len() {
         let Content::Script(script) = &read[at].content else { continue };
         let Some(text) = read[at].script.clone() else { continue };
@@ -19,7 +32,9 @@ pub(super) fn give(files: &[File], read: &mut [Read]) -> bool {
         options.extend(of_command(base(&files[read[at].place].name), read));
         let document = document(files, read, script);
         reads |= document.is_some();
-        let given = syntax::Given { options, document };
+        let (fields, environment, calls) = (fields.clone(), environment.clone(), calls.clone());
+        let classes = classes.clone();
+        let given = syntax::Given { options, document, fields, environment, calls, classes };
         if given != syntax::Given::default()
             && let Ok(script) = syntax::python_with(&text, &given)
         {
@@ -137,8 +152,110 @@ fn of_command(name: &str, read: &[Read]) -> BTreeMap<String, Value> {
     entries.into_iter().map(|entry| (entry.key.replace('-', "_"), literal(&entry.node))).collect()
 }
 
+/// What attributes of objects stand for by their names: defaults of the scripts' classes and parsers that agree, then what the only
+/// file of keys says, then what the command says.
+fn fields(read: &[Read]) -> BTreeMap<String, Value> {
+    let mut found: BTreeMap<String, Option<Value>> = BTreeMap::new();
+    let scripts = read.iter().filter_map(|read| match &read.content {
+        Content::Script(script) => Some(script),
+        _ => None,
+    });
+    for (name, value) in scripts.flat_map(|script| &script.defaults) {
+        agree(&mut found, name, value.clone());
+    }
+    if let Some((_, node)) = only_file(read) {
+        let (mut open, mut keys) = (vec![node], BTreeMap::new());
+        while let Some(node) = open.pop() {
+            for entry in node.entries() {
+                open.push(&entry.node);
+                let key = entry.key.replace('-', "_");
+                if entry.node.value != Value::Null {
+                    agree(&mut keys, &key, Some(entry.node.value.clone()));
+                }
+            }
+        }
+        found.extend(keys);
+    }
+    found.extend(of_command("", read).into_iter().map(|(name, value)| (name, Some(value))));
+    found.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// The calls of functions that the scripts call once, by the function's name.
+fn calls(read: &[Read]) -> BTreeMap<String, Node> {
+    let scripts = read.iter().filter_map(|read| match &read.content {
+        Content::Script(script) => Some(script),
+        _ => None,
+    });
+    let mut open: Vec<&Node> = scripts.flat_map(|script| &script.calls).collect();
+    let mut found: BTreeMap<String, Option<Node>> = BTreeMap::new();
+    while let Some(node) = open.pop() {
+        match &node.value {
+            Value::Call { name, arguments, keywords } => {
+                open.extend(arguments.iter().chain(keywords.iter().map(|entry| &entry.node)));
+                let known = found.entry(name.clone()).or_insert_with(|| Some(node.clone()));
+                if known.as_ref().is_some_and(|known| known.value != node.value) {
+                    *known = None;
+                }
+            }
+            Value::List(items) => open.extend(items),
+            Value::Map(entries) => open.extend(entries.iter().map(|entry| &entry.node)),
+            _ => {}
+        }
+    }
+    found.into_iter().filter_map(|(name, call)| Some((name, call?))).collect()
+}
+
+/// Fields of the scripts' own classes: what their only call hands over by name, else their defaults.
+fn classes(read: &[Read]) -> BTreeMap<String, BTreeMap<String, Value>> {
+    let calls = calls(read);
+    let scripts = read.iter().filter_map(|read| match &read.content {
+        Content::Script(script) => Some(script),
+        _ => None,
+    });
+    let mut found = BTreeMap::new();
+    for class in scripts.flat_map(|script| &script.classes).filter(|class| !class.fields.is_empty()) {
+        let handed = calls.get(&class.name).map_or(&[] as &[Entry], |call| match &call.value {
+            Value::Call { keywords, .. } => keywords.as_slice(),
+            _ => &[],
+        });
+        // Of what nobody knows, any field may be another.
+        if handed.iter().any(|entry| entry.key == "**") {
+            continue;
+        }
+        let fields = class.fields.iter().chain(handed).map(|entry| (entry.key.clone(), entry.node.value.clone()));
+        found.insert(class.name.clone(), fields.filter(|(_, value)| *value != Value::Null).collect());
+    }
+    found
+}
+
+/// Takes one more value of a name; of two that differ, none.
+fn agree(found: &mut BTreeMap<String, Option<Value>>, name: &str, value: Option<Value>) {
+    let known = found.entry(name.to_owned()).or_insert_with(|| value.clone());
+    if *known != value {
+        *known = None;
+    }
+}
+
+/// Variables that the commands which start a script have, the first of a name.
+fn environment(read: &[Read]) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let commands = read.iter().filter_map(|read| match &read.content {
+        Content::Commands(commands) => Some(commands),
+        _ => None,
+    });
+    for command in commands.flatten().filter(|command| super::commands::trains(command)) {
+        for variable in &command.environment {
+            let text = super::super::convert::text(&variable.node).filter(|text| !text.contains('$'));
+            if let Some(text) = text {
+                found.entry(variable.key.clone()).or_insert(text);
+            }
+        }
+    }
+    found
+}
+
 /// The name of the file that a module's code is in.
-fn module_file(module: &str) -> String {
+pub(super) fn module_file(module: &str) -> String {
     format!("{}.py", module.rsplit('.').next().unwrap_or(module))
 }
 

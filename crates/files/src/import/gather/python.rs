@@ -141,6 +141,16 @@ impl Gatherer<'_> {
                 return;
             }
         }
+        let parsers = script.calls.iter().filter_map(|call| match &call.value {
+            Value::Call { name, arguments, .. } if matches!(name.as_str(), "TrlParser" | "HfArgumentParser") => {
+                Some(arguments)
+            }
+            _ => None,
+        });
+        for class in parsers.flatten().flat_map(classes_in) {
+            self.defaults_of(file, &class, script);
+        }
+        self.assigned(file, script);
         self.longest_text(file, script);
         self.cut_rows(file, script);
         for attribute in &script.attributes {
@@ -212,7 +222,14 @@ impl Gatherer<'_> {
         script: &Script,
     ) {
         let last = name.rsplit('.').next().unwrap_or(name);
-        let owner = name.strip_suffix(last).unwrap_or("").trim_end_matches('.').rsplit('.').next().unwrap_or("");
+        // Classes of the script's own stand for those that they derive from.
+        let stands_for = if last == name { self.class_of(name, script) } else { Some(last.to_owned()) };
+        let Some(stands_for) = stands_for else { return };
+        if stands_for != last {
+            self.defaults_of(file, last, script);
+        }
+        let (written, last) = (last, stands_for.as_str());
+        let owner = name.strip_suffix(written).unwrap_or("").trim_end_matches('.').rsplit('.').next().unwrap_or("");
         match last {
             "TrainingArguments" | "Seq2SeqTrainingArguments" => {
                 self.trainer(TrainerName::Transformers, Evidence::Base);
@@ -221,6 +238,7 @@ impl Gatherer<'_> {
             }
             "Trainer" | "Seq2SeqTrainer" => {
                 self.trainer(TrainerName::Transformers, Evidence::Base);
+                self.remember_arguments(arguments, keywords);
                 for (key, fact) in
                     [("compute_metrics", Fact::ComputesMetrics), ("preprocess_logits_for_metrics", Fact::ReducesLogits)]
                 {
@@ -290,7 +308,7 @@ impl Gatherer<'_> {
             }
             _ if last.starts_with("apply_liger_kernel_to_") => self.liger(file, span, last, keywords),
             "Accelerator" => self.take(file, keywords, &ACCELERATOR),
-            "TrlParser" | "HfArgumentParser" => self.parser(arguments),
+            "TrlParser" | "HfArgumentParser" => self.parser(arguments, script),
             _ if arguments_of(last).is_some() => self.whole_run(file, span, last, keywords),
             // llamafactory/train/tuner.py `run_exp(args)`.
             "run_exp" => {
@@ -366,6 +384,7 @@ impl Gatherer<'_> {
             return;
         }
         self.take(file, keywords, &TRAINER_CALL);
+        self.remember_arguments(arguments, keywords);
         let keyword = |name: &str| keywords.iter().find(|entry| entry.key == name);
         if let Some(model) = keyword("model").filter(|entry| entry.node.text().is_some()) {
             self.found.draft.say(Fact::Model, statement(file, model));
@@ -416,13 +435,14 @@ impl Gatherer<'_> {
     }
 
     /// Classes that a parser fills from the command line.
-    fn parser(&mut self, arguments: &[Node]) {
+    fn parser(&mut self, arguments: &[Node], script: &Script) {
         let mut open: Vec<&Node> = arguments.iter().collect();
         while let Some(node) = open.pop() {
             match &node.value {
                 Value::List(items) => open.extend(items),
                 Value::Expression(class) => {
-                    let class = class.rsplit('.').next().unwrap_or(class);
+                    let Some(class) = self.class_of(class, script) else { continue };
+                    let class = class.as_str();
                     if let Some(task) = configured(class) {
                         self.trainer(TrainerName::Trl, Evidence::Named);
                         self.task(task, Evidence::Named);
@@ -457,6 +477,7 @@ impl Gatherer<'_> {
         }
         if owner.starts_with("Peft") || owner.starts_with("AutoPeft") {
             self.implied(Fact::UsesAdapters, Value::Flag(true), owner, (file, span), Rank::Script);
+            self.found.python.saved_adapters.get_or_insert((file, span));
             return;
         }
         let is_model = owner.contains("Model") || owner.contains("For") || owner.starts_with("Fast");
@@ -520,6 +541,21 @@ impl Gatherer<'_> {
             self.implied(Fact::Classifier, Value::Flag(true), owner, (file, span), Rank::Script);
         }
     }
+}
+
+/// Names of classes that a parser's argument holds.
+fn classes_in(node: &Node) -> Vec<String> {
+    match &node.value {
+        Value::List(items) => items.iter().flat_map(classes_in).collect(),
+        Value::Expression(class) => vec![class.clone()],
+        _ => Vec::new(),
+    }
+}
+
+/// Whether a class of this name is a trainer of TRL's, or configures one.
+pub(super) fn is_of_trl(class: &str) -> bool {
+    let method = class.strip_suffix("Config").or_else(|| class.strip_suffix("Trainer"));
+    method.is_some_and(|method| METHODS.iter().any(|(name, _)| *name == method))
 }
 
 /// What a class of TRL's arguments trains.

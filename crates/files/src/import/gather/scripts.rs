@@ -118,6 +118,12 @@ pub(super) fn chosen(node: &Node) -> Node {
     )
 }
 
+/// Whether a script makes a trainer.
+pub(super) fn makes_trainer(script: &Script) -> bool {
+    let is_trainer = |call: &Node| matches!(&call.value, Value::Call { name, .. } if name.ends_with("Trainer"));
+    script.calls.iter().any(is_trainer)
+}
+
 /// Files that a script opens by name: of what it writes none is missing.
 pub(super) fn opened(script: &Script) -> Vec<String> {
     let (mut open, mut found) = (script.calls.iter().collect::<Vec<_>>(), Vec::new());

@@ -5,7 +5,7 @@ use headroom_core::plan::{LaunchedBy, Plan, Problem, ProblemKind, Task, field};
 use serde_json::{Map, Value as Json};
 
 use super::super::convert;
-use super::super::draft::{Statement, strongest};
+use super::super::draft::{Statement, strongest_known};
 use super::super::{Import, NotExpressible, Unknown};
 use super::Resolver;
 use crate::finding::{Finding, Kind};
@@ -56,7 +56,13 @@ impl Resolver {
     fn direct_fields(&mut self) {
         let sets = self.gathered.draft.sets.clone();
         for (field, statements) in &sets {
-            let Some(winner) = strongest(statements.iter().map(|(statement, _)| statement)).cloned() else { continue };
+            let Some((winner, computed)) = strongest_known(statements.iter().map(|(statement, _)| statement)) else {
+                continue;
+            };
+            let winner = winner.clone();
+            if let Some(computed) = computed.filter(|_| self.applies(field)) {
+                self.cannot_say(computed, Topic::Computed);
+            }
             let how = statements.iter().find(|(statement, _)| *statement == winner).map_or(As::Text, |(_, how)| *how);
             let all: Vec<Statement> = statements.iter().map(|(statement, _)| statement.clone()).collect();
             self.overridden(&winner, &all);

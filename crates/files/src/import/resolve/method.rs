@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 use super::super::convert;
 use super::super::draft::{Rank, Statement, strongest};
 use super::Resolver;
-use crate::finding::Kind;
+use crate::finding::{Finding, Kind};
 use crate::trainers::{Fact, Topic};
 
 /// What the files say about the base's quantisation.
@@ -62,6 +62,7 @@ impl Resolver {
         if adapters.is_some() {
             self.targets();
             self.adapter_defaults();
+            self.saved_adapters();
         } else if let Some(statement) = self.gathered.python.freezes.clone() {
             // Beside adapters the base stays as it is in any case.
             self.cannot_say(&statement, Topic::PartlyTrained);
@@ -230,6 +231,19 @@ impl Resolver {
     /// Whether a key of the files sets `field`.
     pub(super) fn says_itself(&self, field: &str) -> bool {
         self.gathered.draft.sets.contains_key(field)
+    }
+
+    /// Adapters that a script loads are what their own file says; no default stands for it.
+    fn saved_adapters(&mut self) {
+        let Some((file, span)) = self.gathered.python.saved_adapters else { return };
+        let says = |fact: Fact| self.gathered.draft.facts.contains_key(&fact);
+        let is_said = self.gathered.python.lora_config || self.says_itself("lora.r");
+        if is_said || says(Fact::Targets) || says(Fact::TargetsAll) || says(Fact::LanguageRank) {
+            return;
+        }
+        let path = "adapter_config.json".to_owned();
+        self.findings.push(Finding::at(Kind::MissingFile { path }, file, span));
+        self.missing.extend(["lora.r", "lora.target_modules"]);
     }
 
     /// What peft's own configuration takes, where that is what the script makes.

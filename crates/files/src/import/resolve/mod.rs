@@ -24,7 +24,7 @@ use headroom_core::plan::{LaunchedBy, Release, Task, Trainer, TrainerName};
 use serde_json::Value as Json;
 
 use super::convert::{self, Unread, convert};
-use super::draft::{Statement, strongest};
+use super::draft::{Rank, Statement, is_computed, strongest, strongest_known};
 use super::gather::Gathered;
 use super::{Import, NotExpressible, Understood};
 use crate::finding::{Finding, Kind};
@@ -100,17 +100,21 @@ struct Resolver {
 }
 
 impl Resolver {
-    /// The statement that counts of those about `fact`, unless its value is computed when the program runs. All others are
-    /// told.
+    /// The statement that counts of those about `fact`, unless its value is computed when the program runs. A value that is known
+    /// counts before one that is computed. All others are told.
     fn take(&mut self, fact: Fact) -> Option<Statement> {
         let statements = self.gathered.draft.facts.remove(&fact)?;
-        let winner = strongest(statements.iter()).cloned()?;
+        let is_reference = matches!(fact, Fact::ReferenceModel);
+        let (winner, computed) =
+            if is_reference { (strongest(statements.iter())?, None) } else { strongest_known(statements.iter())? };
+        let (winner, computed) = (winner.clone(), computed.cloned());
         let again = vec![winner.clone()];
         self.overridden(&winner, &statements);
         self.gathered.draft.facts.insert(fact, again);
-        if matches!(winner.node.value, Value::Expression(_) | Value::Call { .. })
-            && !matches!(fact, Fact::ReferenceModel)
-        {
+        if let Some(computed) = computed {
+            self.cannot_say(&computed, Topic::Computed);
+        }
+        if is_computed(&winner.node) && !is_reference {
             self.cannot_say(&winner, Topic::Computed);
             return None;
         }
@@ -150,8 +154,14 @@ impl Resolver {
     fn overridden(&mut self, winner: &Statement, all: &[Statement]) {
         for other in all.iter().filter(|other| *other != winner && other.node.value != winner.node.value) {
             // What was merely implied is no statement of anyone's.
-            let same = convert::text(&other.node).is_some_and(|text| Some(text) == convert::text(&winner.node));
-            if same || other.tool.is_empty() || winner.tool.is_empty() {
+            let is_list = |node: &Node| matches!(node.value, Value::List(_));
+            let same = convert::text(&other.node).is_some_and(|text| Some(text) == convert::text(&winner.node))
+                || (is_list(&other.node) || is_list(&winner.node))
+                    && convert::names(&other.node) == convert::names(&winner.node);
+            // Nobody knows whether what is computed says another thing.
+            let computed = is_computed(&other.node) || is_computed(&winner.node);
+            let is_default = other.rank == Rank::Default;
+            if same || computed || is_default || other.tool.is_empty() || winner.tool.is_empty() {
                 continue;
             }
             let kind = Kind::Overridden { key: other.key.clone(), value: shown(&other.node), by: shown(&winner.node) };

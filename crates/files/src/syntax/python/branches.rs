@@ -4,7 +4,7 @@
 use super::super::limits::Fault;
 use super::super::node::{Node, Span, Value};
 use super::expression::{ASKS_FOR_BF16, Reader};
-use super::lexer::Kind;
+use super::lexer::{Kind, Token};
 
 /// What stands in a branch at the cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +32,9 @@ impl Reader<'_, '_> {
 
     /// Whether the condition behind the word at the cursor holds; `None` where that is not known. The cursor stays.
     fn answer(&mut self) -> Result<Option<bool>, Fault> {
+        if let Some(exported) = self.asks_for_variable() {
+            return Ok(Some(!exported));
+        }
         let length = self.tokens[self.at..].iter().take_while(|token| token.kind != Kind::End).count();
         let asks = (0..length).any(|ahead| ASKS_FOR_BF16.contains(&self.word(ahead)));
         let is_plain = (0..length).all(|ahead| !matches!(self.word(ahead), "not" | "and" | "or"));
@@ -54,6 +57,16 @@ impl Reader<'_, '_> {
         self.at = before;
         self.script.calls.truncate(calls);
         answer
+    }
+
+    /// `if "X" not in os.environ:` of a variable that the command exports; `None` where nobody knows.
+    fn asks_for_variable(&self) -> Option<bool> {
+        let asked = self.word(2) == "not" && self.word(3) == "in";
+        let ends = self.word(4) == "os" && self.word(6) == "environ" && self.word(7) == ":";
+        let Some(Token { kind: Kind::Text(Some(name)), .. }) = self.token(1).filter(|_| asked && ends) else {
+            return None;
+        };
+        self.environment.contains_key(name).then_some(true)
     }
 
     /// `a or b`.
@@ -117,6 +130,9 @@ impl Reader<'_, '_> {
             _ if contains => None,
             right => Some(*right == left.value),
         };
+        if holds.is_none() {
+            self.abandon(right);
+        }
         Ok(holds.map(|holds| holds != negated))
     }
 
@@ -173,7 +189,7 @@ impl Reader<'_, '_> {
 }
 
 /// Whether a literal counts as true; `None` where it would have to be run.
-fn truth(node: &Node) -> Option<bool> {
+pub(super) fn truth(node: &Node) -> Option<bool> {
     match &node.value {
         Value::Null => Some(false),
         Value::Flag(flag) => Some(*flag),

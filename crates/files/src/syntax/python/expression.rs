@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::limits::{Budget, Fault};
-use super::super::node::{Node, Span, Value};
+use super::super::node::{Entry, Node, Span, Value};
 use super::super::source::Source;
 use super::super::yaml::number;
 use super::Script;
@@ -30,6 +30,16 @@ pub(super) struct Reader<'s, 't> {
     pub(super) given: &'s BTreeMap<String, Value>,
     /// The file of keys that the script reads by itself.
     pub(super) document: Option<&'s Value>,
+    /// What attributes stand for that nothing else says.
+    pub(super) fields: &'s BTreeMap<String, Value>,
+    /// The one call of a function, by its name.
+    pub(super) calls: &'s BTreeMap<String, Node>,
+    /// Fields of the scripts' own classes.
+    pub(super) classes: &'s BTreeMap<String, BTreeMap<String, Value>>,
+    /// Classes of which parameters are, by the parameter's name.
+    pub(super) annotations: BTreeMap<String, String>,
+    /// Variables that its command exports.
+    pub(super) environment: &'s BTreeMap<String, String>,
     /// Names that a function's parameters hide, with what they stood for.
     pub(super) hidden: Vec<(String, Option<Named>)>,
     /// Columns of the branches of which one is taken, the innermost last, and what stands there now.
@@ -70,7 +80,7 @@ impl Reader<'_, '_> {
     pub(super) fn expression(&mut self, depth: usize) -> Result<Node, Fault> {
         let (start, first) = (self.start(), self.at);
         Budget::at_depth(depth, self.source.span(start, start))?;
-        let node = self.sum(depth)?;
+        let node = self.either(depth)?;
         if self.word(0) == "if" && self.is_name(0) {
             return self.choice(node, start, depth);
         }
@@ -85,18 +95,71 @@ impl Reader<'_, '_> {
         Ok(self.unknown(start))
     }
 
+    /// `a or b`.
+    fn either(&mut self, depth: usize) -> Result<Node, Fault> {
+        let start = self.start();
+        let mut left = self.both(depth)?;
+        while self.is_name(0) && self.word(0) == "or" {
+            self.at += 1;
+            let right = self.both(depth + 1)?;
+            left = match super::branches::truth(&left) {
+                Some(true) => left,
+                Some(false) => right,
+                None => self.open(left, right, start),
+            };
+        }
+        Ok(left)
+    }
+
+    /// `a and b`.
+    fn both(&mut self, depth: usize) -> Result<Node, Fault> {
+        let start = self.start();
+        let mut left = self.comparison(depth)?;
+        while self.is_name(0) && self.word(0) == "and" {
+            self.at += 1;
+            let right = self.comparison(depth + 1)?;
+            left = match (super::branches::truth(&left), &right.value) {
+                (Some(true), _) => right,
+                (Some(false), _) => left,
+                (None, Value::Flag(false)) => right,
+                (None, _) => self.open(left, right, start),
+            };
+        }
+        Ok(left)
+    }
+
+    /// `a == b`, `a in (b, c)`.
+    fn comparison(&mut self, depth: usize) -> Result<Node, Fault> {
+        let (start, first) = (self.start(), self.at);
+        let left = self.sum(depth)?;
+        let behind = self.at;
+        let holds = self.compared(&left)?;
+        if self.at == behind || behind == first {
+            return Ok(left);
+        }
+        let Some(holds) = holds else {
+            self.abandon(left);
+            return Ok(self.unknown(start));
+        };
+        Ok(Node { value: Value::Flag(holds), span: self.span_from(start) })
+    }
+
+    /// What two values make of which nobody knows the first.
+    fn open(&mut self, left: Node, right: Node, start: usize) -> Node {
+        self.abandon(left);
+        self.abandon(right);
+        self.unknown(start)
+    }
+
     /// `a if b else c`.
     fn choice(&mut self, node: Node, start: usize, depth: usize) -> Result<Node, Fault> {
         self.at += 1;
         let first = self.at;
-        let mut condition = self.sum(depth + 1)?;
+        let mut condition = self.either(depth + 1)?;
         if let Some(length) = self.asks_for_ampere(first) {
             self.script.asks_for_bf16.push(condition.span);
             self.at = first + length;
             condition.value = Value::Flag(true);
-        }
-        if let Some(holds) = self.compared(&condition)? {
-            condition.value = Value::Flag(holds);
         }
         if self.word(0) != "else" {
             self.abandon(node);
@@ -256,6 +319,15 @@ impl Reader<'_, '_> {
         if let Some(within) = self.entry_of(&node, start)? {
             return Ok(within);
         }
+        if let (Value::Text(text), ".", "(", before) = (&node.value, self.word(0), self.word(2), self.at) {
+            let method = self.word(1).to_owned();
+            self.at += 3;
+            let arguments = self.items(")", depth)?.map(|(arguments, _)| arguments).unwrap_or_default();
+            if let Some(value) = of_text(text, &method, &arguments) {
+                return self.copied(value, self.span_from(start));
+            }
+            self.at = before;
+        }
         self.abandon(node);
         if self.is_mark(".") {
             self.at += if self.is_name(1) { 2 } else { 1 };
@@ -334,12 +406,25 @@ impl Reader<'_, '_> {
                     self.budget.spend(1, span)?;
                     return Ok(self.option_of(&name, span).unwrap_or(Node { value: Value::Null, span }));
                 }
+                None if self.field_of(&name).is_some() => {
+                    let value = self.field_of(&name).cloned().unwrap_or(Value::Null);
+                    return self.copied(value, span);
+                }
                 _ => {
                     dtype(&name).map_or_else(|| Value::Expression(name.clone()), |dtype| Value::Text(dtype.to_owned()))
                 }
             },
         };
         Ok(Node { value, span })
+    }
+
+    /// `names.split(",")` of a text that is known.
+    fn method_of(&self, name: &str, arguments: &[Node], span: Span) -> Option<Value> {
+        let (owner, method) = name.rsplit_once('.')?;
+        match self.stands_for(owner, span)? {
+            Value::Text(text) => of_text(&text, method, arguments),
+            _ => None,
+        }
     }
 
     fn call(&mut self, name: String, start: usize, depth: usize) -> Result<Node, Fault> {
@@ -351,14 +436,38 @@ impl Reader<'_, '_> {
             self.script.asks_for_bf16.push(span);
             return Ok(Node { value: Value::Flag(true), span });
         }
+        if let ("setdefault", [Node { value: Value::Text(key), span: at }, value]) = (last, arguments.as_slice())
+            && name.ends_with("environ.setdefault")
+            && !self.environment.contains_key(key)
+        {
+            self.script.environment.push(Entry { key: key.clone(), span: *at, node: value.clone() });
+        }
         if last == "add_argument" {
             self.add_argument(&arguments, &keywords);
         }
         if let Some(value) = self.read_document(&name).or_else(|| self.got(&name, &arguments)) {
             return self.copied(value, span);
         }
+        if let Some(value) = self.method_of(&name, &arguments, span) {
+            return self.copied(value, span);
+        }
+        if name == "getattr"
+            && let Some(value) = self.attribute(&arguments, span)
+        {
+            return self.copied(value, span);
+        }
         let value = match (name.as_str(), arguments.as_slice()) {
             _ if self.no_adapters(&name, span) => Value::Null,
+            // A plan is one of a GPU.
+            ("torch.cuda.is_available", []) => Value::Flag(true),
+            ("os.environ.get" | "environ.get" | "os.getenv" | "getenv", [Node { value: Value::Text(key), .. }, ..])
+                if self.environment.contains_key(key) =>
+            {
+                Value::Text(self.environment.get(key).cloned().unwrap_or_default())
+            }
+            ("bool", [only]) if super::branches::truth(only).is_some() => {
+                Value::Flag(super::branches::truth(only) == Some(true))
+            }
             ("dict", []) => Value::Map(keywords),
             ("getattr", [Node { value: Value::Expression(module), .. }, Node { value: Value::Text(dtype), .. }])
                 if module == "torch" =>
@@ -382,6 +491,20 @@ impl Reader<'_, '_> {
         };
         Ok(Node { value, span })
     }
+}
+
+/// What a method of a text gives.
+fn of_text(text: &str, method: &str, arguments: &[Node]) -> Option<Value> {
+    Some(match (method, arguments) {
+        ("lower", []) => Value::Text(text.to_lowercase()),
+        ("upper", []) => Value::Text(text.to_uppercase()),
+        ("strip", []) => Value::Text(text.trim().to_owned()),
+        ("split", [Node { value: Value::Text(mark), span }]) if !mark.is_empty() => {
+            let part = |part: &str| Node { value: Value::Text(part.to_owned()), span: *span };
+            Value::List(text.split(mark.as_str()).map(part).collect())
+        }
+        _ => return None,
+    })
 }
 
 fn whole(a: i64, mark: &str, b: i64) -> Option<Value> {

@@ -4,6 +4,7 @@
 //! [`Value::Expression`]. Where a name is assigned different values in branches, nothing says which holds: an expression too.
 
 mod branches;
+mod classes;
 mod containers;
 mod cuts;
 mod documents;
@@ -33,10 +34,38 @@ pub struct Script {
     pub variables: Vec<Entry>,
     /// Names of its own options: fields of its classes of arguments, `add_argument("--name")`.
     pub options: Vec<String>,
+    /// What those are by default; `None`: several that differ, or nothing.
+    pub defaults: BTreeMap<String, Option<Value>>,
+    /// Its classes.
+    pub classes: Vec<Class>,
+    /// What it imports by name.
+    pub imports: Vec<Import>,
     /// Lengths that its slices cut rows of tokens to.
     pub cuts: Vec<Entry>,
     /// Where the file asks whether the GPU has bf16; taken as yes.
     pub asks_for_bf16: Vec<Span>,
+}
+
+/// A class of a script's own.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Class {
+    /// Its name.
+    pub name: String,
+    /// What it derives from, as written.
+    pub bases: Vec<String>,
+    /// Its fields with a literal default.
+    pub fields: Vec<Entry>,
+}
+
+/// `from module import name as alias`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Import {
+    /// The module, with leading dots where it is one beside the script.
+    pub module: String,
+    /// The name there.
+    pub name: String,
+    /// The name here.
+    pub alias: String,
 }
 
 /// Reads a Python text.
@@ -54,6 +83,15 @@ pub struct Given {
     pub options: BTreeMap<String, Value>,
     /// The file of keys that it reads by itself.
     pub document: Option<Value>,
+    /// What an attribute of an object stands for that nothing else says: options of the commands, keys of the only file of keys,
+    /// defaults of the scripts' own classes and parsers.
+    pub fields: BTreeMap<String, Value>,
+    /// Calls of functions that are called once, by the function's name.
+    pub calls: BTreeMap<String, Node>,
+    /// Fields of the scripts' own classes, by the class's name: what their only call hands over, else their defaults.
+    pub classes: BTreeMap<String, BTreeMap<String, Value>>,
+    /// Variables that the command exports.
+    pub environment: BTreeMap<String, String>,
 }
 
 /// Reads a Python text with what it gets from outside.

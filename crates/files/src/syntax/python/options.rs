@@ -81,16 +81,54 @@ impl Reader<'_, '_> {
         self.is_options(owner).then(known).flatten()
     }
 
+    /// `config.lora_r`, `self.config.model_name`: what an attribute stands for by its last word, where nothing else says it.
+    pub(super) fn field_of(&self, name: &str) -> Option<&Value> {
+        // Objects of libraries, whose attributes are their own.
+        const OTHERS: [&str; 8] =
+            ["torch", "os", "model", "tokenizer", "processor", "trainer", "processing_class", "self"];
+        let (owner, field) = name.rsplit_once('.')?;
+        let last = owner.rsplit('.').next().unwrap_or(owner);
+        let is_other = OTHERS.contains(&last) || owner.starts_with("torch.") || owner.contains("model.config");
+        // Options of this script whose defaults differ are not known.
+        let is_open = self.is_options(owner) && self.options.get(field).is_some_and(Option::is_none);
+        // Where several classes have the field, the parameter's own says it.
+        let of_class = || self.classes.get(self.annotations.get(last)?)?.get(field);
+        self.fields.get(field).filter(|_| !is_open).or_else(of_class).filter(|_| !is_other)
+    }
+
+    /// What a name or an attribute stands for.
+    pub(super) fn stands_for(&self, name: &str, span: Span) -> Option<Value> {
+        match self.names.get(name) {
+            Some(known) => known.as_ref().map(|(node, _)| node.value.clone()),
+            None => self
+                .in_document(name)
+                .or_else(|| self.option_of(name, span).map(|node| node.value))
+                .or_else(|| self.field_of(name).cloned()),
+        }
+    }
+
+    /// `getattr(config, "max_length", 2048)`, where something says what the attribute is.
+    pub(super) fn attribute(&self, arguments: &[Node], span: Span) -> Option<Value> {
+        let [Node { value: Value::Expression(owner), .. }, Node { value: Value::Text(name), .. }, ..] = arguments
+        else {
+            return None;
+        };
+        self.stands_for(&[owner, ".", name].concat(), span)
+    }
+
     /// Whether a name is one that scripts give to what they are started with.
     pub(super) fn is_options(&self, owner: &str) -> bool {
         owner.ends_with("args") || matches!(owner, "opt" | "opts" | "arguments")
     }
 
     /// `def train(base_model: str = "x", micro_batch_size=4):` hides names of the file until it ends. Its defaults count where
-    /// nothing in the file calls it with arguments: `fire.Fire(train)` hands over those of the command.
+    /// nothing in the file calls it with arguments: `fire.Fire(train)` hands over those of the command. Of a function that the scripts
+    /// call once the call says it.
     pub(super) fn parameters(&mut self) -> Result<(), Fault> {
         self.at += 1;
-        let by_command = !self.is_called_with_arguments(self.word(0));
+        let call = self.calls.get(self.word(0));
+        let by_command = call.is_none() && !self.is_called_with_arguments(self.word(0));
+        let mut place = 0_usize;
         self.at += 1;
         let mut depth = 0_usize;
         while self.token(0).is_some_and(|token| token.kind != Kind::End) {
@@ -99,7 +137,8 @@ impl Reader<'_, '_> {
                 ")" | "]" | "}" if depth <= 1 => return Ok(()),
                 ")" | "]" | "}" => depth -= 1,
                 _ if depth == 1 && self.is_name(0) => {
-                    self.parameter(by_command)?;
+                    self.parameter(by_command, call.map(|call| (call, place)))?;
+                    place += 1;
                     continue;
                 }
                 _ => {}
@@ -109,9 +148,14 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// One parameter, up to the comma or bracket behind it.
-    fn parameter(&mut self, by_command: bool) -> Result<(), Fault> {
+    /// One parameter, up to the comma or bracket behind it; `call` with its place in it.
+    fn parameter(&mut self, by_command: bool, call: Option<(&Node, usize)>) -> Result<(), Fault> {
         let name = self.word(0).to_owned();
+        if self.word(1) == ":" && self.is_name(2) {
+            self.annotations.insert(name.clone(), self.word(2).to_owned());
+        } else {
+            self.annotations.remove(&name);
+        }
         self.at += 1;
         let mut depth = 0_usize;
         while self.token(0).is_some_and(|token| token.kind != Kind::End) {
@@ -124,9 +168,17 @@ impl Reader<'_, '_> {
             self.at += 1;
         }
         let mut value = None;
+        let handed = call.map_or(Handed::Unknown, |(call, place)| handed(call, place, &name));
+        if let Handed::Value(node) = &handed {
+            let node = self.copied(node.value.clone(), self.source.span(self.start(), self.start()))?;
+            value = Some((node.clone(), size(&node)));
+        }
         if self.is_mark("=") {
             self.at += 1;
             let default = self.expression(0)?;
+            if matches!(handed, Handed::Nothing) && is_literal(&default) && default.value != Value::Null {
+                value = Some((default.clone(), size(&default)));
+            }
             if by_command && is_literal(&default) && default.value != Value::Null {
                 let given = self.given.get(&name).cloned();
                 let node = given.map_or_else(|| default.clone(), |value| Node { value, span: default.span });
@@ -140,7 +192,9 @@ impl Reader<'_, '_> {
 
     /// Names mean again what they meant before a function, once a statement begins its line.
     pub(super) fn leave_function(&mut self) {
-        if self.hidden.is_empty() || self.source.span(self.start(), self.start()).column > 1 {
+        // An empty line ends no function.
+        let is_empty = self.token(0).is_none_or(|token| token.kind == Kind::End);
+        if self.hidden.is_empty() || is_empty || self.source.span(self.start(), self.start()).column > 1 {
             return;
         }
         while let Some((name, before)) = self.hidden.pop() {
@@ -156,5 +210,27 @@ impl Reader<'_, '_> {
         self.tokens.windows(4).any(|four| {
             text(&four[1]) == function && text(&four[2]) == "(" && text(&four[3]) != ")" && text(&four[0]) != "def"
         })
+    }
+}
+
+/// What a call hands to a parameter.
+enum Handed {
+    /// A literal.
+    Value(Node),
+    /// Nothing: the default counts.
+    Nothing,
+    /// What is not known.
+    Unknown,
+}
+
+/// What `call` hands to the parameter `name` in `place`.
+fn handed(call: &Node, place: usize, name: &str) -> Handed {
+    let Value::Call { arguments, keywords, .. } = &call.value else { return Handed::Unknown };
+    // `*items` stands for any number of them.
+    let named = keywords.iter().find(|entry| entry.key == name).map(|entry| &entry.node);
+    match named.or(arguments.get(place)) {
+        Some(node) if is_literal(node) => Handed::Value(node.clone()),
+        None if keywords.iter().all(|entry| entry.key != "**") => Handed::Nothing,
+        _ => Handed::Unknown,
     }
 }

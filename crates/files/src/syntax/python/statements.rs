@@ -14,12 +14,32 @@ pub(super) fn read(source: &Source<'_>, tokens: &[Token], given: &Given) -> Resu
     let (names, script) = (BTreeMap::new(), Script::default());
     let (options, hidden) = (BTreeMap::new(), Vec::new());
     let budget = Budget::default();
-    let (document, given) = (given.document.as_ref(), &given.options);
-    let taken = Vec::new();
-    let mut reader = Reader { source, tokens, at: 0, budget, names, options, given, document, hidden, taken, script };
+    let (document, fields, environment) = (given.document.as_ref(), &given.fields, &given.environment);
+    let (classes, annotations) = (&given.classes, BTreeMap::new());
+    let (given, calls, taken) = (&given.options, &given.calls, Vec::new());
+    let mut reader = Reader {
+        source,
+        tokens,
+        at: 0,
+        budget,
+        names,
+        options,
+        given,
+        document,
+        fields,
+        environment,
+        calls,
+        classes,
+        annotations,
+        hidden,
+        taken,
+        script,
+    };
     while reader.token(0).is_some() {
         reader.statement()?;
     }
+    let defaults = reader.options.into_iter().map(|(name, node)| (name, node.map(|node| node.value)));
+    reader.script.defaults = defaults.collect();
     Ok(reader.script)
 }
 
@@ -33,7 +53,9 @@ impl Reader<'_, '_> {
         }
         match self.word(0) {
             "if" => self.branch()?,
-            "import" | "from" | "class" | "global" | "nonlocal" | "del" => self.skip_statement(),
+            "class" if self.is_name(1) => self.class(),
+            "from" => self.import(),
+            "import" | "class" | "global" | "nonlocal" | "del" => self.skip_statement(),
             "def" => self.parameters()?,
             "for" => self.loop_names(),
             _ => self.assignment()?,
@@ -106,6 +128,9 @@ impl Reader<'_, '_> {
         }
         if target.span.column > 1 {
             self.field(&name, &node, target.annotated);
+            if target.annotated {
+                self.class_field(&name, &node, target.span);
+            }
         }
         self.assign(name, target.span, node);
         Ok(())
