@@ -71,3 +71,78 @@ fn a_recipe_that_only_runs_sharded_asks_for_its_gpus() {
     assert_eq!(value(&found, "distributed.framework"), json!("fsdp2"));
     assert!(found.missing.contains(&"num_gpus"));
 }
+
+/// Posts lose the backslashes that join a command's lines: its options are read all the same, and the reader hears of it.
+#[test]
+fn options_behind_a_line_without_its_backslash_are_the_command_s() {
+    let script = "swift sft \\\n  --model Qwen/Qwen2.5-7B-Instruct \\\n  --dataset \n  --val_dataset \n  --deepspeed zero2 \\\n  \
+                  --gradient_accumulation_steps 8 \\\n  --max_length 2048\n";
+    let post = "I run\n\nNPROC_PER_NODE=7  \nswift sft  \n--model Qwen/Qwen2.5-7B-Instruct  \n--gradient_accumulation_steps 8  \n\
+                --deepspeed zero2  \n--max_length 2048\n\nand it stops.\n";
+    for (name, text) in [("run.sh", script), ("post.md", post)] {
+        let found = read(&[(name, text)]);
+        assert_eq!(value(&found, "gradient_accumulation_steps"), json!(8), "{name}");
+        assert_eq!(value(&found, "max_length"), json!(2048), "{name}");
+        assert_eq!(value(&found, "zero_stage"), json!(2), "{name}");
+        assert!(found.findings.iter().any(|found| found.kind.id() == "lines_not_joined"), "{name}");
+    }
+    // A comment ends a command for the shell.
+    let commented = "swift sft \\\n  --model Qwen/Qwen2.5-7B-Instruct \\\n# --packing true\n  --max_length 4096\n";
+    let found = read(&[("run.sh", commented)]);
+    assert!(found.findings.iter().any(|found| found.kind.id() == "command_cut"));
+}
+
+/// Options that only an old script of TRL had say its release.
+#[test]
+fn options_of_an_old_script_say_its_release() {
+    let launch = "python examples/scripts/sft.py --model_name google/gemma-7b --batch_size 2 --use_peft --peft_lora_r 16 \
+                  --peft_lora_alpha 32 --load_in_4bit\n";
+    let found = read(&[("run.sh", launch)]);
+    assert_eq!(value(&found, "trainer.version"), json!("0.7.0"));
+    assert_eq!(value(&found, "gradient_checkpointing"), json!(false));
+}
+
+/// ms-swift trains GRPO against a reference unless it is told not to, and an engine that the script serves is another process's.
+#[test]
+fn what_stands_beside_a_policy_follows_its_trainer_and_its_script() {
+    let swift =
+        "swift rlhf --rlhf_type grpo --model Qwen/Qwen3-8B --train_type full --use_vllm true --num_generations 16\n";
+    let found = read(&[("run.sh", swift)]);
+    assert_eq!(value(&found, "beta"), json!(0.04));
+    let served = "CUDA_VISIBLE_DEVICES=0 trl vllm-serve --model Qwen/Qwen3-8B &\n\
+                  CUDA_VISIBLE_DEVICES=1,2 accelerate launch --num_processes 2 -m trl.scripts.grpo --model_name_or_path Qwen/Qwen3-8B \
+                  --use_vllm True\n";
+    let found = read(&[("run.sh", served)]);
+    assert_eq!(value(&found, "rollout.vllm_mode"), json!("server"));
+}
+
+/// Sequences of a step, of a micro-batch and accumulation say how many GPUs there are.
+#[test]
+fn deepspeed_s_batches_say_how_many_gpus_there_are() {
+    let file = "{\"zero_optimization\": {\"stage\": 3}, \"train_batch_size\": 2000, \"train_micro_batch_size_per_gpu\": 4, \
+                \"gradient_accumulation_steps\": 100}";
+    assert_eq!(value(&read(&[("ds_config.json", file)]), "num_gpus"), json!(5));
+}
+
+/// Marks that are pasted around a file of keys are none of it.
+#[test]
+fn marks_around_a_file_of_keys_are_none_of_it() {
+    let keys = "base_model: Qwen/Qwen2.5-7B\nadapter: lora\nlora_r: 8\nsequence_len: 1024\nmicro_batch_size: 2\n";
+    for (before, after) in [("'''\n", "'''\n"), ("```yaml\n", "```\n")] {
+        let found = read(&[("train.yaml", &[before, keys, after].concat())]);
+        assert_eq!(value(&found, "lora.r"), json!(8), "{before}");
+    }
+}
+
+/// A script of Unsloth's that is only begun does not say its batch; one whose model stands elsewhere not what is trained.
+#[test]
+fn a_script_that_is_only_begun_asks_for_the_rest() {
+    let model = "from unsloth import FastLanguageModel\nmodel, tokenizer = FastLanguageModel.from_pretrained(\n    \
+                 model_name=\"unsloth/mistral-7b-bnb-4bit\", max_seq_length=1024, load_in_4bit=True)\n\
+                 model = FastLanguageModel.get_peft_model(model, r=64)\n";
+    assert!(read(&[("train.py", model)]).missing.contains(&"per_device_train_batch_size"));
+    let trainer = "from unsloth import is_bfloat16_supported\nfrom trl import SFTTrainer\nfrom transformers import TrainingArguments\n\
+                   trainer = SFTTrainer(model=model, args=TrainingArguments(per_device_train_batch_size=2, output_dir=\"o\"))\n";
+    let found = read(&[("train.py", trainer)]);
+    assert!(["model", "method"].iter().all(|field| found.missing.contains(field)), "{:?}", found.missing);
+}

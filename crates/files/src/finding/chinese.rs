@@ -124,6 +124,10 @@ pub(super) fn said(kind: &Kind) -> Said {
             format!("命令在这里的注释处结束：其后的 {options} 个选项不会传给它。"),
             "请把这一行移到命令之外，或删除它。",
         ),
+        Kind::LinesNotJoined { options } => say(
+            format!("该命令有一行末尾缺少 `\\`。方案仍计入其后的 {options} 个选项，而 shell 不会。"),
+            "请在除最后一行外的每行末尾加上 `\\`。",
+        ),
         Kind::GpusUnknown => say(
             "命令会为每块可见的 GPU 启动一个进程，文件没有说明有几块，方案按一块处理。",
             "请在方案中选择 GPU 数量。",

@@ -152,6 +152,12 @@ pub(super) fn said(kind: &Kind) -> Said {
             ),
             "Move the comment out of the command, or remove it.",
         ),
+        Kind::LinesNotJoined { options } => say(
+            format!(
+                "A line of this command lacks its `\\`. The plan takes the {options} options behind it; a shell does not."
+            ),
+            "End every line of the command but the last with `\\`.",
+        ),
         Kind::GpusUnknown => say(
             "The command starts one process for each GPU that it finds; the files do not say how many. The plan takes one.",
             "Choose the number of GPUs in the plan.",

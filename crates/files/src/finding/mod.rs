@@ -245,6 +245,11 @@ kinds! {
         /// How many.
         options: usize,
     } = "command_cut", Warning;
+    /// Lines of a command lack the backslash that joins them.
+    LinesNotJoined {
+        /// How many options stand behind the first.
+        options: usize,
+    } = "lines_not_joined", Warning;
     /// Nothing says how many GPUs.
     GpusUnknown = "gpus_unknown", Note;
     /// Nothing says how many GPUs, and the plan is shared out among them.

@@ -135,7 +135,9 @@ pub(super) fn unfenced(text: &str) -> Vec<String> {
         let begins = line.trim_end().ends_with('\\') && line.split_whitespace().all(is_variable);
         let sets = !line.trim().is_empty() && !line.contains(": ") && line.split_whitespace().all(is_assignment);
         commands[place] = continues || begins || sets || super::terminal::launches_something(line);
-        continues = commands[place] && line.trim_end().ends_with('\\');
+        // Posts lose the backslashes before lines of options.
+        let options_follow = lines.get(place + 1).is_some_and(|next| next.trim_start().starts_with("--"));
+        continues = commands[place] && (line.trim_end().ends_with('\\') || options_follow);
     }
     let mut found = Vec::new();
     if commands.contains(&true) {

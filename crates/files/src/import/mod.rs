@@ -123,7 +123,8 @@ pub struct NotExpressible {
 /// Reads `files` into one plan. Nothing in them is run; whatever cannot be read becomes a finding.
 pub fn import(files: &[File]) -> Import {
     let files = &files[..files.len().min(MOST_FILES)];
-    let gathered = gather::gather(files);
+    let files: Vec<File> = files.iter().map(unwrapped).collect();
+    let gathered = gather::gather(&files);
     let mut imported = resolve::resolve(gathered);
     size::add(&mut imported);
     // Whoever estimates the plan hears from the import why that cannot be.
@@ -131,4 +132,20 @@ pub fn import(files: &[File]) -> Import {
     imported.findings.extend(problems);
     imported.findings.sort_by_key(|found| (std::cmp::Reverse(found.kind.severity()), found.file, found.span.start));
     imported
+}
+
+/// The file without the marks that people paste with it: a fence or quotes around a whole file of keys. Each byte stays where it is.
+fn unwrapped(file: &File) -> File {
+    let is_keys =
+        [".yaml", ".yml", ".json", ".toml"].iter().any(|ending| file.name.to_ascii_lowercase().ends_with(ending));
+    let is_mark = |line: &str| ["```", "'''", "\"\"\"", "~~~"].iter().any(|mark| line.trim().starts_with(mark));
+    let mut text = file.text.clone();
+    if is_keys && text.lines().find(|line| !line.trim().is_empty()).is_some_and(is_mark) {
+        let blanked = |line: &str| match is_mark(line) {
+            true => line.chars().map(|letter| if letter == '\n' { '\n' } else { ' ' }).collect(),
+            false => line.to_owned(),
+        };
+        text = text.split_inclusive('\n').map(blanked).collect();
+    }
+    File { name: file.name.clone(), text }
 }

@@ -28,6 +28,8 @@ pub struct Command {
     pub output: Option<String>,
     /// The text it is fed (`<<EOF`).
     pub document: Option<String>,
+    /// Options that stand behind a line without a backslash, where a shell would end the command.
+    pub unjoined: usize,
 }
 
 impl Command {

@@ -96,6 +96,8 @@ pub enum Fact {
     ParamDevice,
     /// What compiles.
     Dynamo,
+    /// A command beside the run serves a vLLM for it.
+    ServesVllm,
     /// FSDP's options: `full_shard auto_wrap offload`, or a switch.
     Fsdp,
     /// Settings of FSDP, or a file of them.

@@ -46,6 +46,13 @@ pub(crate) static REMOVED: &[Removed] = &[
          label_smoothing loss_type max_length max_prompt_length max_target_length model_adapter_name model_init_kwargs \
          padding_value precompute_ref_log_probs ref_adapter_name ref_model_init_kwargs reference_free truncation_mode",
     ),
+    // Options of examples/scripts/sft.py.
+    of(
+        TRL,
+        &[Sft],
+        release(0, 7),
+        "batch_size>per_device_train_batch_size peft_lora_r>lora_r peft_lora_alpha>lora_alpha seq_length>max_length",
+    ),
     of(TRL, &[Dpo], release(0, 13), "max_target_length"),
     of(TRL, &[Dpo], release(0, 16), "use_num_logits_to_keep"),
     of(TRL, &[Grpo], release(0, 17), "vllm_device vllm_dtype vllm_enable_prefix_caching vllm_max_model_len"),

@@ -54,6 +54,22 @@ impl Gatherer<'_> {
             let kind = Found::SeveralCommands { commands: training };
             self.found.draft.findings.push(Finding::at(kind, file, best.command.span));
         }
+        if let Some(best) = best.as_ref().filter(|best| best.command.unjoined > 0) {
+            let kind = Found::LinesNotJoined { options: best.command.unjoined };
+            self.found.draft.findings.push(Finding::at(kind, file, best.command.span));
+        }
+        for command in commands.iter().filter(|command| command.program() == "trl") {
+            // The engine of a run's own: its steps are sent to it (trl/scripts/vllm_serve.py).
+            if let Some(word) = command.words.get(1).filter(|word| word.text == "vllm-serve") {
+                self.implied(
+                    Fact::ServesVllm,
+                    Value::Flag(true),
+                    "trl vllm-serve",
+                    (file, word.span),
+                    Rank::Environment,
+                );
+            }
+        }
         // A comment between its lines ends a command for the shell; what follows is a command of options alone.
         let next = best.as_ref().and_then(|best| {
             let at = commands.iter().position(|command| std::ptr::eq(command, best.command))?;

@@ -199,6 +199,12 @@ pub(super) fn gather(files: &[File]) -> Gathered {
         ];
         let named = DEVICES.into_iter().find(|module| file.text.contains(module));
         gatherer.found.device_module = gatherer.found.device_module.or(named);
+        // Its import patches the trainers that follow (unsloth/__init__.py).
+        let imports =
+            |line: &str| ["from unsloth import ", "import unsloth"].iter().any(|start| line.starts_with(start));
+        if matches!(kind_of(&read, place), Kind::Python) && file.text.lines().any(|line| imports(line.trim_start())) {
+            gatherer.trainer(TrainerName::Unsloth, Evidence::Patch);
+        }
     }
     for (place, file) in files.iter().enumerate() {
         if notes[place] || matches!(gatherer.found.kinds[place], Kind::Unknown | Kind::Shell) {

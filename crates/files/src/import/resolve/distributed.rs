@@ -68,9 +68,24 @@ impl Resolver {
             self.set("num_gpus", gpus, &statement);
         }
         if shards && !self.is_set("num_gpus") {
+            self.gpus_of_batches();
+        }
+        if shards && !self.is_set("num_gpus") {
             self.missing.push("num_gpus");
             self.findings.retain(|finding| finding.kind != Kind::GpusUnknown);
             self.findings.push(Finding::nowhere(Kind::GpusMissing));
+        }
+    }
+
+    /// DeepSpeed's sequences of a step are those of a micro-batch times accumulation times GPUs (runtime/config.py
+    /// `_batch_assertion`).
+    fn gpus_of_batches(&mut self) {
+        let all = self.whole(Fact::GlobalBatch).filter(|(_, statement)| statement.tool == "deepspeed");
+        let (one, steps) = (self.whole(Fact::DeepspeedMicroBatch), self.whole(Fact::Accumulation));
+        let (Some((all, statement)), Some((one, _)), Some((steps, _))) = (all, one, steps) else { return };
+        let of_each = one.saturating_mul(steps);
+        if of_each > 0 && all >= of_each && all.is_multiple_of(of_each) {
+            self.set("num_gpus", all / of_each, &statement);
         }
     }
 

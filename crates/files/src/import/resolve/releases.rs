@@ -136,6 +136,11 @@ impl Resolver {
                 };
                 let fix = self.former(&statement).and_then(|former| former.fix).or_else(|| renaming(&statement, now));
                 self.findings.push(Finding { fix, ..Finding::at(kind, statement.file, statement.span) });
+            } else {
+                // The release in force has it: it is not misspelt.
+                let here = |found: &Finding| (found.file, found.span) == (Some(statement.file), statement.span);
+                let is_unknown = |found: &Finding| matches!(found.kind, Kind::UnknownKey { .. });
+                self.gathered.draft.findings.retain(|found| !(here(found) && is_unknown(found)));
             }
         }
     }

@@ -31,6 +31,10 @@ impl Resolver {
                     self.default(field, value);
                 }
             }
+            // swift/rlhf_trainers/rlhf_args.py `_init_grpo`.
+            if self.task == Task::Grpo && !self.says_itself("beta") {
+                self.default("beta", 0.04);
+            }
         }
         if self.launched_by == Some(LaunchedBy::Unsloth) && self.is_reinforcement() {
             self.unsloth_groups();
@@ -99,11 +103,18 @@ impl Resolver {
     fn engine(&mut self) {
         let uses = self.flag(Fact::UsesVllm);
         let named = self.text(Fact::Engine);
+        let serves = self.flag(Fact::ServesVllm);
         if !self.is_reinforcement() {
             return;
         }
         if let Some((on, statement)) = uses {
             self.set("rollout.engine", if on { "vllm" } else { "generate" }, &statement);
+        }
+        if let Some((true, statement)) = serves
+            && self.text_of("rollout.engine") == Some("vllm")
+            && !self.says_itself("rollout.vllm_mode")
+        {
+            self.set("rollout.vllm_mode", "server", &statement);
         }
         if let Some((name, statement)) = named {
             match name.as_str() {

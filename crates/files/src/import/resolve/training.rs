@@ -350,6 +350,27 @@ impl Resolver {
             }
         }
         self.open_script();
+        self.begun_script();
+    }
+
+    /// Of an Unsloth run whose trainer or model stands in no file, neither the trainer's batch nor full fine-tuning can be taken:
+    /// Unsloth has defaults of its own (unsloth models/rl.py), and its scripts add adapters.
+    fn begun_script(&mut self) {
+        let python = &self.gathered.python;
+        let is_script = self.gathered.kinds.contains(&super::super::recognise::Kind::Python);
+        if self.named != TrainerName::Unsloth || !is_script {
+            return;
+        }
+        const BATCH: &str = "per_device_train_batch_size";
+        let has_trainer = python.trained.is_some() || python.training_arguments;
+        if !has_trainer && !self.is_set(BATCH) && !self.says_itself(BATCH) {
+            self.missing.push(BATCH);
+        }
+        let says_adapters =
+            [Fact::UsesAdapters, Fact::Adapter].iter().any(|fact| self.gathered.draft.facts.contains_key(fact));
+        if self.missing.contains(&"model") && !says_adapters {
+            self.missing.push("method");
+        }
     }
 
     /// A script that was not given, and that takes options which no Trainer has, need not have the Trainer's defaults either.

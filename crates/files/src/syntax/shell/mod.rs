@@ -36,6 +36,7 @@ pub fn read(text: &str) -> Result<Vec<Command>, Fault> {
         nested: 0,
         branches_left: branches::MOST_BRANCHES,
         loops: Vec::new(),
+        unjoined: 0,
     };
     reader.run()?;
     Ok(reader.commands)
@@ -57,6 +58,8 @@ struct Reader<'t> {
     branches_left: usize,
     /// Loops that the cursor stands within: whether each goes on while something holds.
     loops: Vec<bool>,
+    /// Options of the command being read that stand behind a line without a backslash.
+    unjoined: usize,
 }
 
 impl<'t> Reader<'t> {
@@ -66,6 +69,12 @@ impl<'t> Reader<'t> {
 
     fn rest(&self) -> &'t str {
         self.source.text.get(self.at..).unwrap_or("")
+    }
+
+    /// Whether the next line is one of options: posts lose the backslashes that join a command's lines.
+    fn options_follow(&self) -> bool {
+        let next = self.rest().get(1..).unwrap_or("").trim_start_matches([' ', '\t']);
+        next.strip_prefix("--").is_some_and(|option| option.starts_with(|letter: char| letter.is_ascii_alphabetic()))
     }
 
     fn run(&mut self) -> Result<(), Fault> {
@@ -80,6 +89,8 @@ impl<'t> Reader<'t> {
         let start = self.at;
         let (mut words, mut environment) = (Vec::new(), Vec::new());
         let (mut output, mut here_end) = (None, None);
+        // Where the first line ends that has options behind it and no backslash; no comment has ended the command before.
+        let (mut unjoined, mut is_commented) = (None, false);
         loop {
             self.blank();
             let Some(byte) = self.byte(0) else { break };
@@ -90,11 +101,18 @@ impl<'t> Reader<'t> {
                 continue;
             }
             match byte {
+                b'\n' if !words.is_empty() && !is_commented && here_end.is_none() && self.options_follow() => {
+                    unjoined = unjoined.or(Some(words.len()));
+                    self.at += 1;
+                }
                 b'\n' | b';' | b'(' | b')' | b'|' | b'&' if !self.rest().starts_with("&>") => {
                     self.at += 1;
                     break;
                 }
-                b'#' => self.skip_line(),
+                b'#' => {
+                    is_commented = true;
+                    self.skip_line();
+                }
                 b'<' if self.placeholder().is_some() => {
                     let length = self.placeholder().unwrap_or(1);
                     let span = self.source.span(self.at, self.at + length);
@@ -137,6 +155,8 @@ impl<'t> Reader<'t> {
                 self.list_of(name, body, body + text.len())?;
             }
         }
+        let behind = unjoined.and_then(|at: usize| words.get(at..)).unwrap_or_default();
+        self.unjoined = behind.iter().filter(|word| word.text.starts_with("--")).count();
         self.finish(start, words, environment, output, document)
     }
 
@@ -234,7 +254,8 @@ impl<'t> Reader<'t> {
         let mut all = self.exported.clone();
         all.extend(environment);
         let span = self.source.span(start, self.at);
-        self.commands.push(Command { environment: all, words, span, output, document });
+        let unjoined = std::mem::take(&mut self.unjoined);
+        self.commands.push(Command { environment: all, words, span, output, document, unjoined });
         Ok(())
     }
 

@@ -69,6 +69,7 @@ impl Reader<'_> {
             nested: self.nested,
             branches_left: self.branches_left,
             loops: Vec::new(),
+            unjoined: 0,
         };
         Some(reader.run().map(|()| reader.commands.into_iter().map(|command| placed(command, word.span)).collect()))
     }
