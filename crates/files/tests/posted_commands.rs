@@ -146,3 +146,30 @@ fn a_script_that_is_only_begun_asks_for_the_rest() {
     let found = read(&[("train.py", trainer)]);
     assert!(["model", "method"].iter().all(|field| found.missing.contains(field)), "{:?}", found.missing);
 }
+
+/// A sentence names the model where no setting does; two names are none.
+#[test]
+fn a_model_in_a_sentence_is_the_run_s() {
+    let post = |sentence: &str| {
+        let script = "```python\nfrom trl import GRPOConfig, GRPOTrainer\nargs = GRPOConfig(per_device_train_batch_size=8)\n\
+                      trainer = GRPOTrainer(model=model_id, args=args)\n```\n";
+        [sentence, "\n\n", script].concat()
+    };
+    let found = read(&[("post.md", &post("I train `DeepSeek-R1-Distill-Qwen-7B` on 2 x A100 (80GB)."))]);
+    assert_eq!(value(&found, "model").to_string(), "\"deepseek-ai/DeepSeek-R1-Distill-Qwen-7B\"");
+    let found = read(&[("post.md", &post("Qwen2.5-7B runs, DeepSeek-R1-Distill-Qwen-7B does not."))]);
+    assert!(found.missing.contains(&"model"));
+}
+
+/// verl's settings without its command are verl's, on the GPUs that the post names.
+#[test]
+fn settings_without_their_command_are_their_trainer_s() {
+    let post = "On a 7b model with 4 GPUs it ends with oom.\n\ndata.train_batch_size=8 \\\ndata.max_prompt_length=400 \\\n\
+                data.max_response_length=2048 \\\nactor_rollout_ref.model.path=Qwen/Qwen2.5-7B-Instruct \\\n\
+                actor_rollout_ref.actor.ppo_mini_batch_size=8 \\\nactor_rollout_ref.actor.fsdp_config.param_offload=True \\\n\
+                actor_rollout_ref.rollout.name=vllm \\\nactor_rollout_ref.rollout.n=64 \\\n";
+    let found = read(&[("post.md", post)]);
+    assert_eq!(value(&found, "launched_by"), json!("verl"));
+    assert_eq!(value(&found, "rollout.num_generations"), json!(64));
+    assert_eq!(value(&found, "num_gpus"), json!(4));
+}

@@ -45,6 +45,12 @@ fn prompt(line: &str) -> Option<(usize, bool)> {
     (named || is_dollar).then_some((end, named))
 }
 
+/// A setting of verl's as its command takes it: people post those without the command.
+pub(super) fn is_override(word: &str) -> bool {
+    const SECTIONS: [&str; 6] = ["actor_rollout_ref.", "algorithm.", "critic.", "data.", "reward_model.", "trainer."];
+    word.contains('=') && SECTIONS.iter().any(|section| word.starts_with(section))
+}
+
 /// Whether a command sets variables or runs a program that launches trainers.
 pub(super) fn launches_something(command: &str) -> bool {
     let is_assignment = |word: &&str| {
@@ -54,7 +60,7 @@ pub(super) fn launches_something(command: &str) -> bool {
         })
     };
     let program = command.split_whitespace().find(|word| !is_assignment(word));
-    program.is_some_and(|word| PROGRAMS.contains(&word.rsplit('/').next().unwrap_or(word)))
+    program.is_some_and(|word| is_override(word) || PROGRAMS.contains(&word.rsplit('/').next().unwrap_or(word)))
 }
 
 #[cfg(test)]

@@ -344,6 +344,13 @@ fn candidate(command: &Command) -> Option<Candidate<'_>> {
         let (word, arguments) = (word.to_owned(), arguments.to_vec());
         Some(Candidate { command, launcher, flags: Vec::new(), trainer, word, arguments, score })
     };
+    let overrides = || words.iter().filter(|word| super::super::terminal::is_override(&word.text));
+    if overrides().count() > 2
+        && overrides().any(|word| word.text.starts_with("actor_rollout_ref."))
+        && words.first().is_some_and(|first| super::super::terminal::is_override(&first.text))
+    {
+        return made(Launcher::Ray, Some(TrainerName::Verl), "", words, 3);
+    }
     let sub = words.get(1).map_or("", |word| word.text.as_str());
     let rest = words.get(2..).unwrap_or_default();
     match command.program() {

@@ -30,7 +30,8 @@ impl Gatherer<'_> {
         let (mut found, mut hosts) = (Vec::new(), Vec::new());
         for (place, file) in self.files.iter().enumerate() {
             let is_note = notes.get(place).copied().unwrap_or(false);
-            if let Some((count, span)) = listed_count(&file.text) {
+            let listed = listed_count(&file.text).or_else(|| told_count(&file.text).filter(|_| is_note));
+            if let Some((count, span)) = listed {
                 self.implied(Fact::GivenGpus, Value::Integer(count), "GPU number", (place, span), Rank::Environment);
             }
             let of_file = if self.found.notebooks.contains(&place) {
@@ -93,6 +94,26 @@ fn listed_count(text: &str) -> Option<(i64, Span)> {
         let count = value.trim().parse::<i64>().ok().filter(|count| is_count && *count > 0)?;
         Some((count, source.span(start, start + line.len())))
     })
+}
+
+/// `with 4 GPUs` of a note, where all its sentences say the same number.
+fn told_count(text: &str) -> Option<(i64, Span)> {
+    let source = Source::new(text);
+    let mut found: Option<(i64, Span)> = None;
+    for (start, line) in lines(text).filter(|(_, line)| sentence(line, true).is_some()) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        for pair in words.windows(2) {
+            let [count, unit] = pair else { continue };
+            let unit = unit.trim_matches(|letter: char| !letter.is_ascii_alphanumeric()).to_ascii_lowercase();
+            let count = count.parse::<i64>().ok().filter(|count| *count > 0 && (unit == "gpus" || unit == "gpu"));
+            match (count, found) {
+                (Some(count), Some((other, _))) if count != other => return None,
+                (Some(count), None) => found = Some((count, source.span(start, start + line.len()))),
+                _ => {}
+            }
+        }
+    }
+    found
 }
 
 /// Every line and where it begins.

@@ -11,6 +11,7 @@ mod printed;
 mod python;
 mod scripts;
 mod sentence_transformers;
+mod stated_models;
 mod task;
 mod trees;
 mod versions;
@@ -245,6 +246,7 @@ pub(super) fn gather(files: &[File]) -> Gathered {
             gatherer.tree(*place, *kind, node);
         }
     }
+    gatherer.stated_models(&notes);
     gatherer.found
 }
 

@@ -62,6 +62,9 @@ impl Resolver {
                 visible.map(times)
             }
             Some(Launcher::Ray) => {
+                if let Some(found) = self.given() {
+                    return Some(found);
+                }
                 // verl/trainer/config/ppo_trainer.yaml `n_gpus_per_node`.
                 self.default("num_gpus", machines.saturating_mul(8));
                 None
