@@ -173,3 +173,30 @@ fn settings_without_their_command_are_their_trainer_s() {
     assert_eq!(value(&found, "rollout.num_generations"), json!(64));
     assert_eq!(value(&found, "num_gpus"), json!(4));
 }
+
+/// What only one GPU contradicts is no fault of a sharded run whose number of GPUs is asked for.
+#[test]
+fn a_number_that_is_asked_for_contradicts_nothing() {
+    let file = "base_model: Qwen/Qwen2-1.5B\nadapter: qlora\nload_in_4bit: true\nlora_r: 8\nlora_target_linear: true\n\
+                sequence_len: 1024\nmicro_batch_size: 1\nbf16: true\nfsdp:\n  - full_shard\n  - auto_wrap\nfsdp_config:\n  \
+                fsdp_state_dict_type: FULL_STATE_DICT\n  fsdp_transformer_layer_cls_to_wrap: Qwen2DecoderLayer\n";
+    let found = read(&[("axolotl.yaml", file)]);
+    assert!(found.missing.contains(&"num_gpus"));
+    let errors: Vec<_> = found.findings.iter().filter(|found| found.kind.id() == "plan_problem").collect();
+    assert!(errors.is_empty(), "{errors:?}");
+}
+
+/// A file that a script writes has the values of the script's variables; a line that a command would print is no key.
+#[test]
+fn a_file_that_a_script_writes_has_its_variables() {
+    let script = "MAX_SEQ_LEN=4096\nRANK=256\nGLOBAL=16\nMICRO=1\nSTEPS=$((${GLOBAL}/${MICRO}))\nDATASETS=$(printf \"  - path: %s\\n\" a b)\n\
+                  cat > axolotl.yaml << EOF\nbase_model: deepseek-ai/deepseek-coder-6.7b-instruct\ndatasets:\n${DATASETS}\n\
+                  sequence_len: ${MAX_SEQ_LEN}\nadapter: lora\nlora_r: $RANK\nlora_target_linear: true\nmicro_batch_size: ${MICRO}\n\
+                  gradient_accumulation_steps: ${STEPS}\nEOF\naccelerate launch --num_processes 1 -m axolotl.cli.train axolotl.yaml\n";
+    let found = read(&[("run.sh", script)]);
+    for (field, expected) in
+        [("max_length", 4096), ("lora.r", 256), ("gradient_accumulation_steps", 16), ("per_device_train_batch_size", 1)]
+    {
+        assert_eq!(value(&found, field), json!(expected), "{field}");
+    }
+}

@@ -1,7 +1,7 @@
 //! What the plan itself cannot be, and lengths that the model does not have.
 
 use headroom_core::job::Job;
-use headroom_core::plan::{Problem, ProblemKind, Task, TrainerName, unmatched_targets};
+use headroom_core::plan::{Plan, Problem, ProblemKind, Task, TrainerName, unmatched_targets};
 
 use super::Linter;
 use crate::finding::{Finding, Kind};
@@ -19,7 +19,10 @@ impl Linter<'_> {
 
     /// The job of the plan, or why it has none.
     pub(super) fn problems(&mut self) -> Option<Job> {
-        match Job::resolve(&self.plan) {
+        // Where the number of GPUs is asked for there are several: what only one GPU contradicts is no fault of the files.
+        let is_open = self.imported.missing.contains(&"num_gpus");
+        let least = if is_open { 2 } else { 1 };
+        match Job::resolve(&Plan { num_gpus: self.plan.num_gpus.max(least), ..self.plan.clone() }) {
             Ok(job) => Some(job),
             // That a model's program is still under way is no fault of the files.
             Err(problems) => {

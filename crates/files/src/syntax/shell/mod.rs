@@ -154,6 +154,7 @@ impl<'t> Reader<'t> {
             if let (Some(name), Some(text)) = (self.reads_into(&words), &document) {
                 self.list_of(name, body, body + text.len())?;
             }
+            document = document.map(|text| self.filled(&text));
         }
         let behind = unjoined.and_then(|at: usize| words.get(at..)).unwrap_or_default();
         self.unjoined = behind.iter().filter(|word| word.text.starts_with("--")).count();
@@ -403,6 +404,50 @@ impl<'t> Reader<'t> {
             body = length;
         }
         None
+    }
+}
+
+impl Reader<'_> {
+    /// A here-document with the variables that are known in their places. A line that is nothing but an unknown one is empty: what
+    /// a command would have printed there is no key of the file.
+    fn filled(&self, text: &str) -> String {
+        let known = |name: &str| match self.variables.get(name)?.as_slice() {
+            [word] if word.known => Some(word.text.trim_matches(['"', '\'']).to_owned()),
+            _ => None,
+        };
+        let mut out = String::with_capacity(text.len());
+        for line in text.split_inclusive('\n') {
+            let (mut rest, mut is_open) = (line, false);
+            let from = out.len();
+            while let Some((before, behind)) = rest.split_once('$') {
+                out.push_str(before);
+                let braced = behind.strip_prefix('{').and_then(|inside| inside.split_once('}'));
+                let plain = || {
+                    let end = behind.find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
+                    behind.split_at(end.unwrap_or(behind.len()))
+                };
+                let (name, after) = braced.unwrap_or_else(plain);
+                match known(name) {
+                    Some(value) => {
+                        out.push_str(&value);
+                        rest = after;
+                    }
+                    None => {
+                        out.push('$');
+                        (rest, is_open) = (behind, true);
+                    }
+                }
+            }
+            out.push_str(rest);
+            let bare = line.trim().trim_start_matches(['$', '{']).trim_end_matches('}');
+            let is_name =
+                line.trim().starts_with('$') && bare.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+            if is_open && is_name {
+                out.truncate(from);
+                out.push('\n');
+            }
+        }
+        out
     }
 }
 
