@@ -200,3 +200,11 @@ fn a_file_that_a_script_writes_has_its_variables() {
         assert_eq!(value(&found, field), json!(expected), "{field}");
     }
 }
+
+/// A paste may try to grow without an end: what variables put into a file is bounded.
+#[test]
+fn variables_grow_a_written_file_to_a_bound() {
+    let script = ["X=", &"a".repeat(50_000), "\ncat > a.yaml << EOF\n", &"k: $X\n".repeat(20_000), "EOF\n"].concat();
+    let found = read(&[("run.sh", &script)]);
+    assert!(found.missing.contains(&"model") || !found.findings.is_empty());
+}

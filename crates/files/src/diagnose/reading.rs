@@ -194,7 +194,7 @@ pub struct Reading {
 pub(super) const KEPT_BY_DRIVER: u64 = 960 << 20;
 
 impl Reading {
-    /// Whether two texts may be of one card: its size is the same, up to what the driver keeps.
+    /// Whether two texts may be of one GPU: its size is the same, up to what the driver keeps.
     pub(super) fn may_be_of(&self, other: &Self) -> bool {
         let totals = self.total_bytes.zip(other.total_bytes);
         totals.is_none_or(|(one, other)| one.abs_diff(other) <= KEPT_BY_DRIVER)

@@ -126,7 +126,7 @@ fn is_of_several(reading: &Reading) -> bool {
 /// The GPUs that a text can be of: the one that it names, else all whose memory a program sees as the total that it states, and of
 /// those the ones that a shortened name begins: `Tesla V100-SXM2...`.
 pub(super) fn gpus(readings: &[Reading]) -> Vec<&'static Gpu> {
-    // A monitor of a card of another size is of another run.
+    // nvidia-smi of a GPU of another size is of another run.
     let first = of_the_run(readings);
     let readings: Vec<&Reading> =
         readings.iter().filter(|reading| first.is_none_or(|first| first.may_be_of(reading))).collect();

@@ -50,7 +50,7 @@ pub(in super::super) fn of_readings(readings: &[Reading], beside: &[Reading]) ->
     findings
 }
 
-/// Whether what monitors say may be of the machine of `failure`: one of its cards has the size that the message states. A process of
+/// Whether what nvidia-smi says may be of the machine of `failure`: one of its GPUs has the size that the message states. A process of
 /// the same number elsewhere is another.
 fn is_monitored<'r>(failure: &Reading, all: impl Iterator<Item = &'r Reading>) -> bool {
     let mut monitors = all.filter(|other| other.tried.is_none() && other.total_bytes.is_some()).peekable();

@@ -1,5 +1,7 @@
 //! The model that the sentences of a post name, where no setting does.
 
+use std::collections::HashMap;
+
 use headroom_core::model::catalogue;
 
 use super::super::draft::Rank;
@@ -19,6 +21,7 @@ impl Gatherer<'_> {
         {
             return;
         }
+        let called = names();
         let mut found: Option<(&str, usize, Span)> = None;
         for (place, file) in self.files.iter().enumerate().filter(|(place, _)| notes.get(*place) == Some(&true)) {
             let mut at = 0;
@@ -27,7 +30,7 @@ impl Gatherer<'_> {
                 let start = at;
                 at += word.len();
                 let name = word.trim_matches(|letter: char| !letter.is_ascii_alphanumeric());
-                let Some(id) = model_called(name) else { continue };
+                let Some(id) = called.get(&name.to_ascii_lowercase()).copied() else { continue };
                 match found {
                     Some((other, ..)) if other != id => return,
                     Some(_) => {}
@@ -41,14 +44,18 @@ impl Gatherer<'_> {
     }
 }
 
-/// The model of the catalogue with this id or this name, which has a number and a dash as no word has.
-fn model_called(name: &str) -> Option<&'static str> {
-    let is_name = name.len() >= SHORTEST && name.contains('-') && name.bytes().any(|byte| byte.is_ascii_digit());
-    if !is_name {
-        return None;
+/// Models of the catalogue by their ids and by the names behind the owner, in lower case: those with a number and a dash, as no
+/// word has.
+fn names() -> HashMap<String, &'static str> {
+    let is_name =
+        |name: &str| name.len() >= SHORTEST && name.contains('-') && name.bytes().any(|byte| byte.is_ascii_digit());
+    let mut names = HashMap::new();
+    for model in catalogue() {
+        for id in model.also.iter().chain([&model.id]) {
+            for name in [*id, id.rsplit('/').next().unwrap_or(id)].into_iter().filter(|name| is_name(name)) {
+                names.entry(name.to_ascii_lowercase()).or_insert(model.id);
+            }
+        }
     }
-    let is_it = |id: &str| {
-        id.eq_ignore_ascii_case(name) || id.rsplit('/').next().is_some_and(|last| last.eq_ignore_ascii_case(name))
-    };
-    catalogue().iter().find(|model| is_it(model.id) || model.also.iter().any(|id| is_it(id))).map(|model| model.id)
+    names
 }

@@ -415,6 +415,8 @@ impl Reader<'_> {
             [word] if word.known => Some(word.text.trim_matches(['"', '\'']).to_owned()),
             _ => None,
         };
+        /// A file that grows beyond this is no settings; the rest stays as written.
+        const LONGEST: usize = 1 << 20;
         let mut out = String::with_capacity(text.len());
         for line in text.split_inclusive('\n') {
             let (mut rest, mut is_open) = (line, false);
@@ -427,7 +429,7 @@ impl Reader<'_> {
                     behind.split_at(end.unwrap_or(behind.len()))
                 };
                 let (name, after) = braced.unwrap_or_else(plain);
-                match known(name) {
+                match known(name).filter(|value| out.len().saturating_add(value.len()) < LONGEST) {
                     Some(value) => {
                         out.push_str(&value);
                         rest = after;
