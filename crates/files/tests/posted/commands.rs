@@ -1,20 +1,8 @@
 //! What launch commands and recipes say of the machine: counts, releases, GPUs.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
+use serde_json::json;
 
-use headroom_core::plan::field;
-use headroom_files::import::{File, Import, import};
-use serde_json::{Value, json};
-
-fn read(files: &[(&str, &str)]) -> Import {
-    let files: Vec<File> =
-        files.iter().map(|(name, text)| File { name: (*name).to_owned(), text: (*text).to_owned() }).collect();
-    import(&files)
-}
-
-fn value(imported: &Import, key: &str) -> Value {
-    field(key).unwrap_or_else(|| panic!("no field {key}")).value(&imported.plan)
-}
+use super::{read, value};
 
 /// A count of GPUs by a pipeline is that of its list; one that nothing computes is no trainer's default.
 #[test]
