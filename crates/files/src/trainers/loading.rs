@@ -22,6 +22,8 @@ pub(super) const FROM_PRETRAINED_ROWS: &[Row] = &[
     says("torch_dtype", Fact::Dtype),
     says("dtype", Fact::Dtype),
     says("attn_implementation", Fact::Attention),
+    // The attribute that it sets, as the cards of vision models write it.
+    says("_attn_implementation", Fact::Attention),
     says("use_flash_attention_2", Fact::FlashSwitch),
     says("device_map", Fact::DeviceMap),
     sets("num_labels", "num_labels", As::Whole),

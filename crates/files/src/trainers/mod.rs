@@ -132,8 +132,8 @@ pub static SENTENCE_TRANSFORMERS_LOSS: Table = Table {
 /// TRL's configurations and its command.
 pub static TRL: Table = Table {
     tool: "trl",
-    rows: &[trl::ROWS, transformers::ROWS],
-    known: &[KNOWN_TRL, KNOWN_TRANSFORMERS],
+    rows: &[trl::ROWS, transformers::ROWS, trl::FORMER_PPO_ROWS],
+    known: &[KNOWN_TRL, KNOWN_TRANSFORMERS, trl::FORMER_PPO_KNOWN],
     strict: true,
 };
 /// Arguments of scripts over TRL's configurations, which may add their own.
@@ -218,7 +218,7 @@ pub static BITSANDBYTES: Table =
     Table { tool: "bitsandbytes", rows: &[loading::BITSANDBYTES_ROWS], known: &[], strict: true };
 /// `from_pretrained`.
 pub static FROM_PRETRAINED: Table = Table {
-    tool: "from_pretrained",
+    tool: removed::LOADING,
     rows: &[loading::FROM_PRETRAINED_ROWS, loading::BITSANDBYTES_ROWS],
     known: &[loading::KNOWN],
     strict: false,

@@ -18,6 +18,8 @@ pub(crate) struct Removed {
 
 /// What a trainer's own call takes, beside its configuration.
 pub(super) const CALL: &str = "trl trainers";
+/// What loads a model.
+pub(super) const LOADING: &str = "from_pretrained";
 const TRL: &str = "trl";
 const TRANSFORMERS: &str = "transformers";
 const SWIFT: &str = "ms-swift";
@@ -53,7 +55,16 @@ pub(crate) static REMOVED: &[Removed] = &[
         release(0, 7),
         "batch_size>per_device_train_batch_size peft_lora_r>lora_r peft_lora_alpha>lora_alpha seq_length>max_length",
     ),
+    of(
+        TRL,
+        &[Ppo],
+        release(0, 11),
+        "model_name steps init_kl_coef>kl_coef adap_kl_ctrl ppo_epochs>num_ppo_epochs horizon optimize_cuda_cache log_with>report_to \
+         optimize_device_cache forward_batch_size ratio_threshold use_score_scaling use_score_norm score_clip tracker_project_name",
+    ),
     of(TRL, &[Dpo], release(0, 13), "max_target_length"),
+    // `deprecate_kwarg("tokenizer", "0.16.0", "processing_class")` of every trainer.
+    of(CALL, &[], release(0, 15), "tokenizer>processing_class"),
     of(TRL, &[Dpo], release(0, 16), "use_num_logits_to_keep"),
     of(TRL, &[Grpo], release(0, 17), "vllm_device vllm_dtype vllm_enable_prefix_caching vllm_max_model_len"),
     of(TRL, &[Sft], release(0, 17), "chars_per_token dataset_batch_size num_of_sequences use_liger>use_liger_kernel"),
@@ -118,13 +129,24 @@ pub(crate) static REMOVED: &[Removed] = &[
         "per_gpu_train_batch_size>per_device_train_batch_size per_gpu_eval_batch_size>per_device_eval_batch_size no_cuda>use_cpu \
          fp16_backend half_precision_backend fp16_opt_level adafactor jit_mode_eval mp_parameters use_mps_device tpu_num_cores \
          overwrite_output_dir save_safetensors push_to_hub_token include_tokens_per_second fsdp_min_num_params \
+         tokenizer>processing_class \
          fsdp_transformer_layer_cls_to_wrap",
     ),
+    of(LOADING, &[], release(4, 57), "load_in_4bit>quantization_config load_in_8bit>quantization_config"),
     of(TRANSFORMERS, &[], release(5, 0), "group_by_length>train_sampling_strategy"),
     of(TRANSFORMERS, &[], release(5, 10), "warmup_ratio>warmup_steps logging_dir"),
 ];
 
 impl Removed {
+    /// The package whose releases differ.
+    pub(crate) fn package(&self) -> &'static str {
+        match self.tool {
+            CALL => TRL,
+            LOADING => TRANSFORMERS,
+            tool => tool,
+        }
+    }
+
     /// The name of `key` since, or nothing in its place; `None` where it is not among the keys.
     pub(crate) fn now(&self, key: &str) -> Option<&'static str> {
         self.keys.split_whitespace().find_map(|entry| {

@@ -111,6 +111,19 @@ pub(super) const EARLIER_SCRIPT_ROWS: &[Row] = &[
     nothing("log_with"),
 ];
 
+/// `PPOConfig` up to 0.11, a dataclass of its own (trainer/ppo_config.py).
+pub(super) const FORMER_PPO_ROWS: &[Row] = &[
+    sets("mini_batch_size", "per_device_train_batch_size", As::Whole),
+    bears("batch_size", Topic::NoSetting),
+    bears("forward_batch_size", Topic::NoSetting),
+];
+
+/// Keys of the same that need no memory.
+pub(super) const FORMER_PPO_KNOWN: &str = "exp_name log_with task_name model_name query_dataset reward_model tracker_kwargs \
+    accelerator_kwargs project_kwargs tracker_project_name push_to_hub_if_best_kwargs steps adap_kl_ctrl init_kl_coef kl_penalty target \
+    horizon gamma lam cliprange cliprange_value ppo_epochs max_grad_norm optimize_cuda_cache optimize_device_cache early_stopping \
+    target_kl compare_steps ratio_threshold use_score_scaling use_score_norm score_clip whiten_rewards backward_batch_size";
+
 /// The same of trainers that hand TRL's reinforcement arguments on.
 pub(super) const REINFORCEMENT_ROWS: &[Row] = ROWS;
 
@@ -133,4 +146,4 @@ pub(super) const TRAINER_KNOWN: &str = "args train_dataset eval_dataset tokenize
     num_of_sequences chars_per_token preprocess_logits_for_metrics optimizers reward_funcs reward_processing_classes \
     infinite max_target_length label_pad_token_id padding_value truncation_mode disable_dropout is_encoder_decoder \
     loss_type label_smoothing generate_during_eval optimizer_cls_and_kwargs dataset_kwargs reward_model value_model config \
-    quantization_config model_init tools environment_factory rollout_func model_name";
+    quantization_config model_init tools environment_factory rollout_func model_name optimizer lr_scheduler num_shared_layers dataset";

@@ -69,7 +69,7 @@ fn the_gpu_is_the_one_that_a_file_states() {
     says(&[("s.yaml", sky)], json!({"gpu": "a100-40gb"}), &[]);
     let modal = "@app.function(image=image, gpu=\"L40S\")\ndef train():\n    Trainer(model=AutoModelForCausalLM.from_pretrained('gpt2'),\n\
         \x20       args=TrainingArguments(per_device_train_batch_size=2))\n";
-    says(&[("m.py", modal)], json!({"gpu": "l40s"}), &[]);
+    says(&[("m.py", modal)], json!({"gpu": "l40s"}), &["max_length"]);
     let cells = json!({"nbformat": 4, "cells": [{"cell_type": "markdown", "source": ["# Fine-tune on a single L4"]}, {"cell_type": "code",
         "source": ["UnslothTrainer(model='gpt2', args=UnslothTrainingArguments(per_device_train_batch_size=2, output_dir='o'))\n"]}]});
     says(
@@ -111,7 +111,7 @@ fn printed_arguments_are_those_of_the_run() {
     let printed = "TrainingArguments(\n_n_gpu=1,\nbf16=True,\nfsdp=[],\ngradient_checkpointing=True,\noptim=OptimizerNames.PAGED_ADAMW_8BIT,\n\
         eval_strategy=IntervalStrategy.NO,\noutput_dir=./out,\nper_device_train_batch_size=4,\n)\n";
     let fields = json!({"optim": "paged_adamw_8bit", "per_device_train_batch_size": 4, "gradient_checkpointing": true, "mixed_precision": "bf16"});
-    let imported = says(&[("log.txt", printed)], fields, &["model"]);
+    let imported = says(&[("log.txt", printed)], fields, &["model", "method", "max_length"]);
     assert_eq!(unknown(&imported), [] as [&str; 0]);
 }
 

@@ -45,7 +45,7 @@ fn branches_that_ask_for_bf16_are_taken() {
     };
     let fields = json!({"torch_dtype": "bfloat16", "attn_implementation": "flash_attention_2"});
     for condition in ["torch.cuda.get_device_capability()[0] >= 8", "torch.cuda.is_bf16_supported()", "major >= 8"] {
-        let imported = says(&[("t.py", &script(condition))], fields.clone(), &[]);
+        let imported = says(&[("t.py", &script(condition))], fields.clone(), &["max_length"]);
         assert!(kinds(&imported).contains(&"assumed_bf16"), "{condition}");
     }
     // Of any other question nothing says which branch runs.
@@ -99,13 +99,13 @@ fn plugins_of_an_accelerator_shard() {
     let run = "accelerate launch --num_processes 4 t.py\n";
     let zero = script("DeepSpeedPlugin(zero_stage=2, gradient_accumulation_steps=4, offload_optimizer_device='cpu')");
     let fields = json!({"zero_stage": 2, "offload_optimizer": "cpu", "gradient_accumulation_steps": 4, "num_gpus": 4});
-    let imported = says(&[("t.py", &zero), ("r.sh", run)], fields, &[]);
+    let imported = says(&[("t.py", &zero), ("r.sh", run)], fields, &["max_length"]);
     assert_eq!(unknown(&imported), [] as [&str; 0]);
     let fsdp = script(
         "FullyShardedDataParallelPlugin(sharding_strategy=ShardingStrategy.SHARD_GRAD_OP, cpu_offload=CPUOffload(offload_params=True))",
     );
     let fields = json!({"distributed.framework": "fsdp1", "distributed.sharding_strategy": "shard_grad_op", "distributed.cpu_offload": true});
-    says(&[("t.py", &fsdp), ("r.sh", run)], fields, &[]);
+    says(&[("t.py", &fsdp), ("r.sh", run)], fields, &["max_length"]);
 }
 
 #[test]
@@ -117,8 +117,8 @@ fn a_configuration_that_is_commented_out_where_it_was_used_does_not_count() {
              model = get_peft_model(model, LoraConfig(r=8))\nTrainer(model=model, args=TrainingArguments(output_dir='o'))\n"
         )
     };
-    says(&[("t.py", &script("quantization_config=bnb"))], json!({"method": "qlora"}), &[]);
-    says(&[("t.py", &script("# quantization_config=bnb"))], json!({"method": "lora"}), &[]);
+    says(&[("t.py", &script("quantization_config=bnb"))], json!({"method": "qlora"}), &["max_length"]);
+    says(&[("t.py", &script("# quantization_config=bnb"))], json!({"method": "lora"}), &["max_length"]);
 }
 
 #[test]
@@ -161,13 +161,13 @@ fn what_a_script_does_to_weights_is_not_dropped() {
 fn small_things_of_scripts() {
     let loop_of_own = "import torch\nfrom transformers import AutoModelForCausalLM\nmodel = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B')\n\
         optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5, fused=True)\n";
-    says(&[("l.py", loop_of_own)], json!({"optim": "adamw_torch_fused"}), &[]);
+    says(&[("l.py", loop_of_own)], json!({"optim": "adamw_torch_fused"}), &["max_length"]);
     let int8 = "from peft import LoraConfig, get_peft_model, prepare_model_for_int8_training\nfrom transformers import AutoModelForCausalLM, Trainer, TrainingArguments\n\
         model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B', load_in_8bit=True)\nmodel = prepare_model_for_int8_training(model)\n\
         model = get_peft_model(model, LoraConfig(r=8))\nTrainer(model=model, args=TrainingArguments(output_dir='o'))\n";
     let fields =
         json!({"gradient_checkpointing": true, "quantization.prepare_for_kbit_training": true, "quantization.bits": 8});
-    says(&[("i.py", int8)], fields, &[]);
+    says(&[("i.py", int8)], fields, &["max_length"]);
     let answers = "from transformers import AutoModelForSeq2SeqLM, Seq2SeqTrainer, Seq2SeqTrainingArguments\n\
         model = AutoModelForSeq2SeqLM.from_pretrained('google-t5/t5-base')\ndef f(x):\n    a = tok(x['q'], max_length=512, truncation=True)\n    \
         a['labels'] = tok(text_target=x['a'], max_length=64, truncation=True)\n    return a\n\
@@ -185,7 +185,7 @@ fn small_things_of_scripts() {
         def train():\n    model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B')\n    \
         Trainer(model=model, args=TrainingArguments(output_dir='o', deepspeed={'zero_optimization': {'stage': 3}})).train()\n\
         TorchTrainer(train, scaling_config=ScalingConfig(num_workers=8, use_gpu=True)).fit()\n";
-    says(&[("r.py", ray)], json!({"num_gpus": 8, "zero_stage": 3}), &[]);
+    says(&[("r.py", ray)], json!({"num_gpus": 8, "zero_stage": 3}), &["max_length"]);
     let handbook = "model_name_or_path: Qwen/Qwen2.5-0.5B\nuse_flash_attention_2: true\ndataset_mixer:\n  a: 1.0\nbeta: 0.01\noutput_dir: o\n";
     says(&[("dpo.yaml", handbook)], json!({"attn_implementation": "flash_attention_2", "task": "dpo"}), &[]);
 }
@@ -257,8 +257,8 @@ fn what_a_script_does_not_use_trains_nothing() {
     let script = "from transformers import Trainer, TrainingArguments, AutoModelForCausalLM\nfrom peft import LoraConfig\n\
         peft_settings = LoraConfig(r=9)\nmodel = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B')\n\
         # model = get_peft_model(model, peft_settings)\ntrainer = Trainer(model=model, args=TrainingArguments(output_dir='o'))\n";
-    says(&[("t.py", script)], json!({"method": "full"}), &[]);
-    says(&[("t.py", &script.replace("# model", "model"))], json!({"method": "lora", "lora.r": 9}), &[]);
+    says(&[("t.py", script)], json!({"method": "full"}), &["max_length"]);
+    says(&[("t.py", &script.replace("# model", "model"))], json!({"method": "lora", "lora.r": 9}), &["max_length"]);
     // Adapters that are loaded to try them are quantised as nobody trained them.
     let tried = [
         &script.replace("# model", "model"),
@@ -266,7 +266,7 @@ fn what_a_script_does_not_use_trains_nothing() {
         quantization_config={'load_in_4bit': True})\n",
     ]
     .concat();
-    says(&[("t.py", &tried)], json!({"method": "lora"}), &[]);
+    says(&[("t.py", &tried)], json!({"method": "lora"}), &["max_length"]);
 }
 
 #[test]
@@ -390,7 +390,7 @@ fn a_script_s_own_function_cuts_rows() {
     }
     // A slice of something else, or of no known length, cuts nothing.
     let other = "def f(row):\n    words = row['text'][:384]\n    input_ids = input_ids[:n]\n";
-    let imported = says(&[("train.py", &script(other))], json!({}), &[]);
+    let imported = says(&[("train.py", &script(other))], json!({}), &["max_length"]);
     assert!(!imported.understood.iter().any(|told| told.field == "max_length"), "{:?}", imported.understood);
 }
 
@@ -475,7 +475,8 @@ fn attributes_of_objects_are_the_run_s_options_and_keys() {
         model = AutoModelForCausalLM.from_pretrained(settings.name)\n\
         Trainer(model=model, args=TrainingArguments(per_device_train_batch_size=settings.bs, gradient_accumulation_steps=settings.steps)).train()\n";
     let fields = json!({"model": "Qwen/Qwen2.5-0.5B", "per_device_train_batch_size": 5});
-    let imported = says(&[("train.py", uses), ("settings.py", settings), ("others.py", other)], fields, &[]);
+    let files = [("train.py", uses), ("settings.py", settings), ("others.py", other)];
+    let imported = says(&files, fields, &["max_length"]);
     assert_eq!(imported.not_expressible.len(), 1, "{:?}", imported.not_expressible);
 }
 
@@ -484,11 +485,12 @@ fn what_is_computed_replaces_nothing() {
     let script = "from trl import SFTConfig, SFTTrainer\nargs = SFTConfig(max_length=longest(rows), per_device_train_batch_size=sizes[0])\n\
         SFTTrainer(model='Qwen/Qwen2.5-0.5B', args=args).train()\n";
     let run = "python train.py --max_length 750\n";
-    let imported = says(&[("run.sh", run), ("train.py", script)], json!({"max_length": 750}), &[]);
+    let batch = ["per_device_train_batch_size"];
+    let imported = says(&[("run.sh", run), ("train.py", script)], json!({"max_length": 750}), &batch);
     assert!(!kinds(&imported).contains(&"overridden"), "{:?}", imported.findings);
     let weaker = "per_device_train_batch_size: 3\noutput_dir: o\nlearning_rate: 0.1\n";
     let files = [("train.py", script), ("keys.yaml", weaker)];
-    let imported = says(&files, json!({"per_device_train_batch_size": 3}), &[]);
+    let imported = says(&files, json!({"per_device_train_batch_size": 3}), &["max_length"]);
     assert!(!kinds(&imported).contains(&"overridden"), "{:?}", imported.findings);
     assert!(imported.not_expressible.iter().any(|listed| listed.key == "per_device_train_batch_size"));
 }
@@ -598,7 +600,7 @@ fn of_several_classes_with_a_field_the_parameter_s_own_counts() {
         args = TrainingArguments(gradient_accumulation_steps=self.config.steps, per_device_train_batch_size=self.config.rows)\n        \
         Trainer(model=model, args=args).train()\n";
     let fields = json!({"gradient_accumulation_steps": 7, "per_device_train_batch_size": 3});
-    says(&[("config.py", config), ("train.py", script), ("keys.yaml", yaml)], fields, &[]);
+    says(&[("config.py", config), ("train.py", script), ("keys.yaml", yaml)], fields, &["max_length"]);
 }
 
 #[test]
@@ -608,5 +610,5 @@ fn of_several_scripts_the_one_that_trains_loads_the_model() {
         model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B', torch_dtype='bfloat16')\n\
         trainer = Trainer(model=model, args=TrainingArguments(output_dir='o'))\ntrainer.train()\n";
     let fields = json!({"model": "Qwen/Qwen2.5-0.5B", "torch_dtype": "bfloat16"});
-    says(&[("asks.py", asks), ("trains.py", trains)], fields, &[]);
+    says(&[("asks.py", asks), ("trains.py", trains)], fields, &["max_length"]);
 }

@@ -2,6 +2,7 @@
 
 mod classes;
 mod commands;
+mod constants;
 mod containers;
 mod gpus;
 mod instances;
@@ -27,10 +28,10 @@ use serde_json::Value as Json;
 use super::File;
 use super::draft::{Draft, Rank, Statement};
 use super::markdown::{self, Block};
-use super::notebook;
 use super::recognise::{Content, Kind, recognise};
+use super::{notebook, posted_code};
 use crate::finding::{Finding, Kind as Found};
-use crate::syntax::{Class, Node, Source, Span, Value};
+use crate::syntax::{self, Class, Node, Source, Span, Value};
 use crate::trainers::Fact;
 
 /// What all files say together.
@@ -106,6 +107,10 @@ pub(crate) struct Load {
 /// What a script's classes tell.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Python {
+    /// There is a script.
+    pub(super) is_script: bool,
+    /// It takes its arguments from a command.
+    pub(super) parses: bool,
     /// `TrainingArguments` itself.
     pub(super) training_arguments: bool,
     /// A `LoraConfig`, of which what is not said is peft's default.
@@ -122,6 +127,8 @@ pub(super) struct Python {
     pub(super) arguments: Vec<String>,
     /// What the trainer that was made last trains.
     pub(super) trained: Option<Task>,
+    /// Where that one is made, a byte of its file.
+    pub(super) trained_at: usize,
     /// sentence-transformers' `fit`, whose batches are a loader's.
     pub(super) fits: bool,
     /// Weights that a script itself takes out of training.
@@ -149,7 +156,9 @@ pub(super) fn gather(files: &[File]) -> Gathered {
             // Of what no name says to be a file the text may be a report.
             let is_named =
                 [".yaml", ".yml", ".json", ".toml", ".py", ".sh", ".ipynb"].iter().any(|end| file.name.ends_with(end));
-            let is_unread = matches!(kind, Kind::Unknown | Kind::Shell) && !is_named;
+            let is_unread = !is_named
+                && (matches!(kind, Kind::Unknown | Kind::Shell)
+                    || matches!((kind, &content), (Kind::Python, Content::Fault(_))));
             read.file(place, kind, content, &file.text);
             if is_unread {
                 read.unfenced(place, &file.text);
@@ -204,6 +213,15 @@ pub(super) fn gather(files: &[File]) -> Gathered {
         let imports =
             |line: &str| ["from unsloth import ", "import unsloth"].iter().any(|start| line.starts_with(start));
         if matches!(kind_of(&read, place), Kind::Python) && file.text.lines().any(|line| imports(line.trim_start())) {
+            gatherer.trainer(TrainerName::Unsloth, Evidence::Patch);
+        }
+        // A part of a script, in which nothing is imported, beside what was installed for it.
+        let installs = |line: &str| {
+            let words = line.split(|letter: char| letter.is_whitespace() || "`\"'[@".contains(letter));
+            line.contains("pip install") && words.into_iter().any(|word| word == "unsloth")
+        };
+        let is_part = notes[place] && !file.text.contains("import ") && read.iter().any(|read| read.place == place);
+        if is_part && file.text.lines().any(installs) {
             gatherer.trainer(TrainerName::Unsloth, Evidence::Patch);
         }
     }
@@ -270,7 +288,8 @@ struct Parts {
 
 impl Parts {
     /// Takes the blocks of a manual that configure a run or launch one.
-    fn manual(&mut self, place: usize, blocks: Vec<Block>) {
+    fn manual(&mut self, place: usize, mut blocks: Vec<Block>) {
+        joined(&mut blocks);
         for block in blocks {
             let named = recognise(&block.name, &block.text);
             // A word behind the fence may be any: what it stands for is tried first.
@@ -307,7 +326,9 @@ impl Parts {
 
     /// Takes what a note or a report configures and launches outside of its blocks.
     fn unfenced(&mut self, place: usize, text: &str) {
-        let is_read = |read: &&Read| read.place == place && read.kind != Kind::Unknown;
+        let is_read = |read: &&Read| {
+            read.place == place && read.kind != Kind::Unknown && !matches!(read.content, Content::Fault(_))
+        };
         // A log shows the command, and then the settings that the trainer has read.
         let is_shell = self.read.iter().filter(is_read).all(|read| read.kind == Kind::Shell);
         let is_note = markdown::blocks("", text).is_some();
@@ -328,8 +349,12 @@ impl Parts {
                 return;
             }
         }
-        if !parts.is_empty() {
+        let program = posted_code::unfenced(text).map(|text| (syntax::python(&text), text));
+        if !parts.is_empty() || matches!(program, Some((Ok(_), _))) {
             self.read.retain(|read| read.place != place);
+        }
+        if let Some((Ok(script), text)) = program {
+            self.file(place, Kind::Python, Content::Script(script), &text);
         }
         for ((kind, content), _) in parts {
             self.part(place, kind, content);
@@ -390,12 +415,36 @@ fn kind_of(read: &[Read], place: usize) -> Kind {
     read.iter().find(|read| read.place == place).map_or(Kind::Unknown, |read| read.kind)
 }
 
+/// Makes one of the blocks of a program: posts show it part by part, and names of one mean what another set them to. A block that
+/// only loads a model counts where those that train load none.
+fn joined(blocks: &mut Vec<Block>) {
+    let is_program = |block: &Block| {
+        block.title.is_none() && matches!(recognise(&block.name, &block.text), (Kind::Python, Content::Script(_)))
+    };
+    let programs: Vec<usize> = (0..blocks.len()).filter(|place| is_program(&blocks[*place])).collect();
+    let (trains, others): (Vec<usize>, Vec<usize>) =
+        programs.into_iter().partition(|place| posted_code::configures(&blocks[*place].text));
+    let loads = trains.iter().any(|place| posted_code::loads(&blocks[*place].text));
+    let mut parts = trains;
+    if !parts.is_empty() && !loads {
+        parts.extend(others.into_iter().filter(|place| posted_code::loads(&blocks[*place].text)));
+    }
+    parts.sort_unstable();
+    let [first, rest @ ..] = parts.as_slice() else { return };
+    let texts: Vec<&str> = parts.iter().map(|place| blocks[*place].text.as_str()).collect();
+    let program = posted_code::overlaid(&texts).filter(|text| !rest.is_empty() && syntax::python(text).is_ok());
+    let Some(program) = program else { return };
+    blocks[*first].text = program;
+    for place in rest.iter().rev() {
+        blocks.remove(*place);
+    }
+}
+
 /// Whether a block of a manual configures a run or launches one: there are others beside those.
 fn configures(kind: Kind, content: &Content, text: &str) -> bool {
-    let calls = ["Config(", "Arguments(", "Trainer(", "get_peft_model("];
     match content {
         Content::Commands(commands) => commands.iter().any(commands::trains),
-        Content::Script(_) => calls.iter().any(|call| text.contains(call)),
+        Content::Script(_) => posted_code::configures(text),
         Content::Tree(_) => kind != Kind::Unknown,
         Content::Versions | Content::Fault(_) => false,
     }

@@ -23,7 +23,7 @@ pub(super) fn give(files: &[File], read: &mut [Read]) -> bool {
 /// Reads scripts again with what they are given.
 fn read_again(files: &[File], read: &mut [Read], classes: &BTreeMap<String, BTreeMap<String, Value>>) -> bool {
     let mut reads = false;
-    let (fields, environment, calls) = (fields(read), environment(read), calls(read));
+    let (fields, environment, calls) = (fields(files, read), environment(read), calls(read));
     for at in 0..read.len() {
         let Content::Script(script) = &read[at].content else { continue };
         let Some(text) = read[at].script.clone() else { continue };
@@ -34,7 +34,8 @@ fn read_again(files: &[File], read: &mut [Read], classes: &BTreeMap<String, BTre
         reads |= document.is_some();
         let (fields, environment, calls) = (fields.clone(), environment.clone(), calls.clone());
         let classes = classes.clone();
-        let given = syntax::Given { options, document, fields, environment, calls, classes };
+        let constants = super::constants::of(files, read, script);
+        let given = syntax::Given { options, document, fields, environment, calls, classes, constants };
         if given != syntax::Given::default()
             && let Ok(script) = syntax::python_with(&text, &given)
         {
@@ -154,7 +155,7 @@ fn of_command(name: &str, read: &[Read]) -> BTreeMap<String, Value> {
 
 /// What attributes of objects stand for by their names: defaults of the scripts' classes and parsers that agree, then what the only
 /// file of keys says, then what the command says.
-fn fields(read: &[Read]) -> BTreeMap<String, Value> {
+fn fields(files: &[File], read: &[Read]) -> BTreeMap<String, Value> {
     let mut found: BTreeMap<String, Option<Value>> = BTreeMap::new();
     let scripts = read.iter().filter_map(|read| match &read.content {
         Content::Script(script) => Some(script),
@@ -176,6 +177,7 @@ fn fields(read: &[Read]) -> BTreeMap<String, Value> {
         }
         found.extend(keys);
     }
+    found.extend(super::constants::settings(files, read).into_iter().map(|(name, value)| (name, Some(value))));
     found.extend(of_command("", read).into_iter().map(|(name, value)| (name, Some(value))));
     found.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
@@ -260,7 +262,7 @@ pub(super) fn module_file(module: &str) -> String {
 }
 
 /// A word of a command as the value that a script gets.
-fn literal(node: &Node) -> Value {
+pub(super) fn literal(node: &Node) -> Value {
     let Value::Text(text) = &node.value else { return node.value.clone() };
     if let Ok(whole) = text.parse::<i64>() {
         return Value::Integer(whole);

@@ -122,6 +122,7 @@ impl Gatherer<'_> {
     pub(super) fn script(&mut self, file: usize, script: &Script) {
         let environment = Origin { table: &ENVIRONMENT, file, rank: Rank::Environment };
         self.found.draft.entries(&script.environment, environment);
+        self.found.python.is_script = true;
         let (trainer, loads) = (self.found.trainer, self.found.loads.len());
         let written = self.written(file, script);
         for call in &script.calls {
@@ -239,6 +240,9 @@ impl Gatherer<'_> {
             "Trainer" | "Seq2SeqTrainer" => {
                 self.trainer(TrainerName::Transformers, Evidence::Base);
                 self.remember_arguments(arguments, keywords);
+                let former: Vec<Entry> = keywords.iter().filter(|entry| entry.key == "tokenizer").cloned().collect();
+                let origin = Origin { table: &TRANSFORMERS, file, rank: Rank::Script };
+                self.found.draft.of_classes(&former, origin);
                 for (key, fact) in
                     [("compute_metrics", Fact::ComputesMetrics), ("preprocess_logits_for_metrics", Fact::ReducesLogits)]
                 {
@@ -404,7 +408,12 @@ impl Gatherer<'_> {
     /// of it.
     fn trains_again(&mut self, file: usize, span: Span, task: Task, is_config: bool) {
         if let Some(before) = self.found.python.trained.filter(|before| *before != task) {
-            let is_earlier = |said: &Statement| said.file == file && said.rank == Rank::Script && said.tool == TRL.tool;
+            let at = self.found.python.trained_at;
+            let is_earlier = |said: &Statement| {
+                let of_trainer = said.tool == TRL.tool
+                    || [TRANSFORMERS.tool, TRAINER_CALL.tool].contains(&said.tool) && said.span.start < at;
+                said.file == file && said.rank == Rank::Script && of_trainer
+            };
             let draft = &mut self.found.draft;
             draft.facts.values_mut().for_each(|stated| stated.retain(|said| !is_earlier(said)));
             draft.facts.retain(|_, stated| !stated.is_empty());
@@ -418,6 +427,7 @@ impl Gatherer<'_> {
         }
         if !is_config {
             self.found.python.trained = Some(task);
+            self.found.python.trained_at = span.start;
         }
     }
 
@@ -436,6 +446,7 @@ impl Gatherer<'_> {
 
     /// Classes that a parser fills from the command line.
     fn parser(&mut self, arguments: &[Node], script: &Script) {
+        self.found.python.parses = true;
         let mut open: Vec<&Node> = arguments.iter().collect();
         while let Some(node) = open.pop() {
             match &node.value {
@@ -488,13 +499,16 @@ impl Gatherer<'_> {
         let named = ["pretrained_model_name_or_path", "model_name", "model_id"];
         let model = arguments
             .first()
-            .or_else(|| keywords.iter().find(|entry| named.contains(&entry.key.as_str())).map(|entry| &entry.node));
+            .or_else(|| keywords.iter().find(|entry| named.contains(&entry.key.as_str())).map(|entry| &entry.node))
+            .map(|model| super::scripts::downloaded(model, script));
         // `ref = Model.from_pretrained(...).eval()` too is what `ref` stands for.
         let within = |outer: Span| outer.start == span.start && span.end <= outer.end;
         let variable = script.variables.iter().find(|variable| within(variable.node.span));
         let variable = variable.map_or_else(String::new, |variable| variable.key.to_ascii_lowercase());
-        let load = Load { file, span, model: model.cloned(), variable: variable.clone() };
-        let is_first = self.found.loads.is_empty();
+        let load = Load { file, span, model: model.clone(), variable: variable.clone() };
+        if let Some(Node { value: Value::Expression(name), .. }) = &model {
+            self.imported_from(file, span, name, script);
+        }
         self.found.loads.push(load);
         let beside = [
             ("ref", Fact::ReferenceModel),
@@ -505,14 +519,13 @@ impl Gatherer<'_> {
         ];
         if let Some((_, fact)) = beside.iter().find(|(part, _)| variable.starts_with(part)) {
             if let Some(model) = model {
-                self.found.draft.say(
-                    *fact,
-                    Statement { file, key: variable, span, node: model.clone(), rank: Rank::Script, tool: "" },
-                );
+                self.found
+                    .draft
+                    .say(*fact, Statement { file, key: variable, span, node: model, rank: Rank::Script, tool: "" });
             }
             return;
         }
-        if !is_first {
+        if self.found.python.loads_model {
             return;
         }
         self.found.python.loads_model = true;
@@ -521,7 +534,7 @@ impl Gatherer<'_> {
                 file,
                 key: "from_pretrained".to_owned(),
                 span: argument.span,
-                node: argument.clone(),
+                node: super::scripts::downloaded(argument, script),
                 rank: Rank::Script,
                 tool: "",
             };
@@ -535,7 +548,10 @@ impl Gatherer<'_> {
             self.take(file, keywords, &UNSLOTH_MODEL);
         } else {
             self.take(file, keywords, &FROM_PRETRAINED);
-            self.found.python.bitsandbytes |= keywords.iter().any(|entry| entry.key.starts_with("load_in_"));
+            let former: Vec<Entry> =
+                keywords.iter().filter(|entry| entry.key.starts_with("load_in_")).cloned().collect();
+            self.found.python.bitsandbytes |= !former.is_empty();
+            self.found.draft.of_classes(&former, Origin { table: &FROM_PRETRAINED, file, rank: Rank::Script });
         }
         if owner.ends_with("ForSequenceClassification") {
             self.implied(Fact::Classifier, Value::Flag(true), owner, (file, span), Rank::Script);

@@ -68,8 +68,11 @@ impl Gatherer<'_> {
         let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
         let lines = self.files[file].text.lines().map(|line| line.split('#').next().unwrap_or(line));
         let uses = lines.flat_map(|line| line.split(|letter| !is_name(letter))).filter(|word| *word == variable.key);
-        // A configuration that was copied without the model's load is meant for it. A notebook's lines are quoted.
-        let loads = self.files[file].text.contains("from_pretrained(");
+        // A configuration that was copied without the model's load is meant for it, one above where a post ends may be used below. A
+        // notebook's lines are quoted.
+        let text = &self.files[file].text;
+        let ends = ["Trainer(", ".backward("].iter().any(|mark| text.contains(mark));
+        let loads = ends && text.contains("from_pretrained(");
         loads && !self.found.notebooks.contains(&file) && uses.count() == 1
     }
 
@@ -116,6 +119,23 @@ pub(super) fn chosen(node: &Node) -> Node {
         || node.clone(),
         |(_, word)| Node { value: Value::Text(word.to_ascii_lowercase()), span: node.span },
     )
+}
+
+/// What a script downloads under the name of a variable: `path = snapshot_download("Qwen/Qwen3-8B")` of huggingface_hub and
+/// modelscope.
+pub(super) fn downloaded(node: &Node, script: &Script) -> Node {
+    let of_call = |call: &Node| match &call.value {
+        Value::Call { name, arguments, keywords } if name.rsplit('.').next() == Some("snapshot_download") => {
+            let named = keywords.iter().find(|entry| matches!(entry.key.as_str(), "repo_id" | "model_id"));
+            arguments.first().or(named.map(|entry| &entry.node)).filter(|id| id.text().is_some()).cloned()
+        }
+        _ => None,
+    };
+    let assigned = match &node.value {
+        Value::Expression(name) => script.variables.iter().rev().find(|variable| variable.key == *name),
+        _ => None,
+    };
+    of_call(node).or_else(|| of_call(&assigned?.node)).unwrap_or_else(|| node.clone())
 }
 
 /// Whether a script makes a trainer.

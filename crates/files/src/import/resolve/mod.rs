@@ -1,6 +1,7 @@
 //! What follows from all that the files say: the fields of one plan.
 
 mod attention;
+mod begun;
 mod distributed;
 mod evaluation;
 mod finish;

@@ -56,7 +56,7 @@ impl Resolver {
         let newest = Trainer::newest(trainer).stated();
         let removed = self.gathered.draft.of_classes.iter().flat_map(|statement| {
             let of_tool = move |removed: &&Removed| {
-                let package = if removed.tool.starts_with("trl") { "trl" } else { removed.tool };
+                let package = removed.package();
                 // TRL's classes take what `TrainingArguments` takes.
                 let takes = removed.tool == statement.tool || removed.tool == "transformers";
                 package == tool && takes && (removed.tasks.is_empty() || removed.tasks.contains(&self.task))
@@ -121,14 +121,14 @@ impl Resolver {
             let found = of.filter(|removed| removed.tasks.is_empty() || removed.tasks.contains(&self.task)).find_map(
                 |removed| {
                     let now = removed.now(&statement.key)?;
-                    let release = self.release_of(removed.tool)?;
+                    let release = self.release_of(removed.package())?;
                     removed.is_gone(release).then_some((removed, now, release))
                 },
             );
             if let Some((removed, now, release)) = found {
                 let last = [removed.last.major().to_string(), removed.last.minor().to_string()].join(".");
                 let kind = Kind::RemovedKey {
-                    tool: removed.tool,
+                    tool: if removed.tool == "from_pretrained" { removed.package() } else { removed.tool },
                     release: release.to_string(),
                     key: statement.key.clone(),
                     last,
@@ -159,8 +159,7 @@ impl Resolver {
     }
 
     /// The release of a tool that is in force: the stated one, or the newest of the plan's own trainer.
-    fn release_of(&self, tool: &str) -> Option<Release> {
-        let package = if tool.starts_with("trl") { "trl" } else { tool };
+    fn release_of(&self, package: &str) -> Option<Release> {
         let stated = self.gathered.versions.get(package).and_then(|version| Release::parse(version));
         stated.or_else(|| (self.trainer.name() == package).then(|| self.runs.stated()))
     }

@@ -105,6 +105,10 @@ impl Resolver {
         let named = self.text(Fact::Engine);
         let serves = self.flag(Fact::ServesVllm);
         if !self.is_reinforcement() {
+            if let Some((true, statement)) = uses.filter(|(_, statement)| statement.key == "fast_inference") {
+                // unsloth models/loader.py starts vLLM beside the model, whatever trains then.
+                self.cannot_say(&statement, Topic::NoSetting);
+            }
             return;
         }
         if let Some((on, statement)) = uses {

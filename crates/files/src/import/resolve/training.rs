@@ -184,6 +184,7 @@ impl Resolver {
         if self.gathered.python.training_arguments && self.is_trl() {
             self.default("gradient_checkpointing", false);
         }
+        self.prepared_by_trl();
         if let Some((true, statement)) = self.flag(Fact::FsdpCheckpointing) {
             self.set("gradient_checkpointing", true, &statement);
         }
@@ -193,6 +194,20 @@ impl Resolver {
         if matches!(self.named, TrainerName::Verl) {
             // verl/trainer/config/ppo_trainer.yaml `enable_gradient_checkpointing`: True.
             self.default("gradient_checkpointing", true);
+        }
+    }
+
+    /// Up to 0.7.1 SFTTrainer prepared a quantised model without a word about recomputation, which peft then switches on whatever the
+    /// arguments say (trl trainer/sft_trainer.py `prepare_model_for_kbit_training(model)`).
+    fn prepared_by_trl(&mut self) {
+        let version = self.gathered.versions.get("trl").map_or("", String::as_str);
+        // The last of 0.7 is what keys imply.
+        let is_stated = self.implied.iter().all(|implied| implied.tool != "trl");
+        let is_former = self.is_trl()
+            && self.task == Task::Sft
+            && (self.runs.stated().is_before(0, 7) || is_stated && matches!(version, "0.7.0" | "0.7.1"));
+        if is_former && self.text_of("method") == Some("qlora") {
+            self.fields.insert("gradient_checkpointing", Json::from(true));
         }
     }
 
@@ -349,40 +364,7 @@ impl Resolver {
                 None => self.cannot_say(&statement, Topic::Computed),
             }
         }
-        self.open_script();
-        self.begun_script();
-    }
-
-    /// Of an Unsloth run whose trainer or model stands in no file, neither the trainer's batch nor full fine-tuning can be taken:
-    /// Unsloth has defaults of its own (unsloth models/rl.py), and its scripts add adapters.
-    fn begun_script(&mut self) {
-        let python = &self.gathered.python;
-        let is_script = self.gathered.kinds.contains(&super::super::recognise::Kind::Python);
-        if self.named != TrainerName::Unsloth || !is_script {
-            return;
-        }
-        const BATCH: &str = "per_device_train_batch_size";
-        let has_trainer = python.trained.is_some() || python.training_arguments;
-        if !has_trainer && !self.is_set(BATCH) && !self.says_itself(BATCH) {
-            self.missing.push(BATCH);
-        }
-        let says_adapters =
-            [Fact::UsesAdapters, Fact::Adapter].iter().any(|fact| self.gathered.draft.facts.contains_key(fact));
-        if self.missing.contains(&"model") && !says_adapters {
-            self.missing.push("method");
-        }
-    }
-
-    /// A script that was not given, and that takes options which no Trainer has, need not have the Trainer's defaults either.
-    fn open_script(&mut self) {
-        let is_own = self.gathered.is_script_open && !self.gathered.draft.unknown.is_empty();
-        for field in ["per_device_train_batch_size", "max_length"] {
-            // Prompts and answers have lengths of their own.
-            let has_none = field == "max_length" && self.is_reinforcement();
-            if is_own && !has_none && !self.is_set(field) && !self.says_itself(field) {
-                self.missing.push(field);
-            }
-        }
+        self.left_open();
     }
 
     /// Micro-batches that follow from sequences of a step: on all GPUs as DeepSpeed counts them (runtime/config.py

@@ -38,6 +38,8 @@ pub(super) struct Reader<'s, 't> {
     pub(super) classes: &'s BTreeMap<String, BTreeMap<String, Value>>,
     /// Classes of which parameters are, by the parameter's name.
     pub(super) annotations: BTreeMap<String, String>,
+    /// What names that it imports are assigned where they come from.
+    pub(super) constants: &'s BTreeMap<String, Value>,
     /// Variables that its command exports.
     pub(super) environment: &'s BTreeMap<String, String>,
     /// Names that a function's parameters hide, with what they stood for.
@@ -298,7 +300,8 @@ impl Reader<'_, '_> {
                 self.at += 1;
                 self.primary(depth + 1)?
             }
-            (Kind::Name, "lambda" | "await" | "yield") => {
+            (Kind::Name, "lambda") => return self.lambda(start, depth),
+            (Kind::Name, "await" | "yield") => {
                 self.at += 1;
                 return Ok(self.unknown(start));
             }
@@ -309,6 +312,29 @@ impl Reader<'_, '_> {
             node = self.postfix(node, start, depth)?;
         }
         Ok(node)
+    }
+
+    /// `lambda row: tokenizer(row, max_length=512)`: what it gives back.
+    fn lambda(&mut self, start: usize, depth: usize) -> Result<Node, Fault> {
+        self.at += 1;
+        let before = self.at;
+        let mut open = 0_usize;
+        while let Some(token) = self.token(0) {
+            match (&token.kind, self.word(0)) {
+                (Kind::End, _) => break,
+                (Kind::Mark, "(" | "[" | "{") => open += 1,
+                (Kind::Mark, ")" | "]" | "}") if open == 0 => break,
+                (Kind::Mark, ")" | "]" | "}") => open -= 1,
+                (Kind::Mark, ":") if open == 0 => {
+                    self.at += 1;
+                    return self.expression(depth + 1);
+                }
+                _ => {}
+            }
+            self.at += 1;
+        }
+        self.at = before;
+        Ok(self.unknown(start))
     }
 
     /// `x[...]`, `x(...)`, `x.y` of what is no plain name.
@@ -397,6 +423,10 @@ impl Reader<'_, '_> {
                 Some(Some((node, size))) => {
                     self.budget.spend(size, span)?;
                     return Ok(node);
+                }
+                None if self.constants.contains_key(&name) => {
+                    let value = self.constants.get(&name).cloned().unwrap_or(Value::Null);
+                    return self.copied(value, span);
                 }
                 _ if self.in_document(&name).is_some() => {
                     let value = self.in_document(&name).unwrap_or(Value::Null);

@@ -92,6 +92,8 @@ pub struct Given {
     pub classes: BTreeMap<String, BTreeMap<String, Value>>,
     /// Variables that the command exports.
     pub environment: BTreeMap<String, String>,
+    /// Names that the script imports from others, and what they are assigned there.
+    pub constants: BTreeMap<String, Value>,
 }
 
 /// Reads a Python text with what it gets from outside.

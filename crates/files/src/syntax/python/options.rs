@@ -101,7 +101,10 @@ impl Reader<'_, '_> {
         match self.names.get(name) {
             Some(known) => known.as_ref().map(|(node, _)| node.value.clone()),
             None => self
-                .in_document(name)
+                .constants
+                .get(name)
+                .cloned()
+                .or_else(|| self.in_document(name))
                 .or_else(|| self.option_of(name, span).map(|node| node.value))
                 .or_else(|| self.field_of(name).cloned()),
         }

@@ -15,7 +15,7 @@ pub(super) fn read(source: &Source<'_>, tokens: &[Token], given: &Given) -> Resu
     let (options, hidden) = (BTreeMap::new(), Vec::new());
     let budget = Budget::default();
     let (document, fields, environment) = (given.document.as_ref(), &given.fields, &given.environment);
-    let (classes, annotations) = (&given.classes, BTreeMap::new());
+    let (classes, annotations, constants) = (&given.classes, BTreeMap::new(), &given.constants);
     let (given, calls, taken) = (&given.options, &given.calls, Vec::new());
     let mut reader = Reader {
         source,
@@ -31,6 +31,7 @@ pub(super) fn read(source: &Source<'_>, tokens: &[Token], given: &Given) -> Resu
         calls,
         classes,
         annotations,
+        constants,
         hidden,
         taken,
         script,
@@ -130,6 +131,11 @@ impl Reader<'_, '_> {
             self.field(&name, &node, target.annotated);
             if target.annotated {
                 self.class_field(&name, &node, target.span);
+                let makes = |call: &str| matches!(call, "field" | "dataclasses.field" | "Field" | "pydantic.Field");
+                if matches!(&node.value, Value::Call { name, .. } if makes(name)) {
+                    // A class's field is no name of the script's.
+                    return Ok(());
+                }
             }
         }
         self.assign(name, target.span, node);

@@ -1,0 +1,152 @@
+//! Parts of scripts, as issues show them: what they say, and what they leave open.
+
+use serde_json::json;
+
+use super::{kinds, read, says, value};
+
+#[test]
+fn code_without_a_fence_is_read() {
+    let post = "I've got this error, it's strange (see below):\nfrom unsloth import FastLanguageModel\n\n# Load\nmodel, tokenizer = FastLanguageModel.from_pretrained(\n\
+        \x20   model_name=\"unsloth/Qwen3-4B-Base\",\n    max_seq_length=1024,\n    load_in_4bit=True,\n)\nmodel = FastLanguageModel.get_peft_model(model, r=64)\n\n\
+        error message:\nNotImplementedError    Traceback (most recent call last)\n----> 4 model, tokenizer = FastLanguageModel.from_pretrained(\n      5     model_name=\"x\",\n";
+    let fields = json!({"model": "Qwen/Qwen3-4B-Base", "max_length": 1024, "method": "qlora", "lora.r": 64});
+    for name in ["post.md", "pasted text"] {
+        let imported = says(&[(name, post)], fields.clone(), &["per_device_train_batch_size"]);
+        assert_eq!(imported.trainer.0, "unsloth");
+    }
+    let alone = "Loading fails:\n```\n%%capture\n!pip install unsloth\nfrom unsloth import FastLanguageModel\nmodel, tokenizer = FastLanguageModel.from_pretrained(\n\
+        \x20   model_name = \"unsloth/Qwen3-4B\", max_seq_length = 512, full_finetuning = True)\n```\n";
+    says(&[("post.md", alone)], json!({"max_length": 512, "method": "full"}), &["per_device_train_batch_size"]);
+}
+
+#[test]
+fn blocks_of_one_program_are_read_as_one() {
+    let post = "I load:\n```python\nmodel_id = 'Qwen/Qwen2.5-0.5B'\nmodel = AutoModelForCausalLM.from_pretrained(model_id, torch_dtype=torch.bfloat16)\n```\n\
+        and train:\n```python\nbatch = 3\nargs = SFTConfig(output_dir='o', per_device_train_batch_size=batch, max_length=512)\n```\nwith\n\
+        ```python\ntrainer = SFTTrainer(model=model, args=args, train_dataset=data, peft_config=LoraConfig(r=4))\n```\n";
+    let fields = json!({"model": "Qwen/Qwen2.5-0.5B", "torch_dtype": "bfloat16", "per_device_train_batch_size": 3, "max_length": 512,
+        "method": "lora", "lora.r": 4});
+    says(&[("post.md", post)], fields, &[]);
+}
+
+#[test]
+fn of_a_part_without_its_model_nobody_knows_the_method() {
+    let trainer = "```python\ntrainer = Trainer(model=peft_model, train_dataset=data, args=TrainingArguments(output_dir='o',\n\
+        per_device_train_batch_size=2, fp16=True))\n```\n";
+    says(&[("post.md", trainer)], json!({"mixed_precision": "fp16"}), &["model", "method", "max_length"]);
+    let installed = "`pip install --upgrade unsloth unsloth_zoo`\n```python\nargs = GRPOConfig(per_device_train_batch_size=8, num_generations=4,\n\
+        max_completion_length=512, use_vllm=True)\n```\n";
+    let imported = says(&[("post.md", installed)], json!({"task": "grpo"}), &["model", "method"]);
+    assert_eq!(imported.trainer.0, "unsloth");
+}
+
+#[test]
+fn what_a_script_computes_is_asked_for() {
+    let script = "import os\nfrom transformers import AutoModelForCausalLM, Trainer, TrainingArguments\nfrom peft import LoraConfig, get_peft_model\n\
+        from .settings import chosen\nmodel = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B')\n\
+        model = get_peft_model(model, LoraConfig(r=chosen('rank'), target_modules=chosen('modules')))\n\
+        rows = data.map(lambda row: tokenizer(row['text'], truncation=True, max_length=chosen('length')))\n\
+        Trainer(model=model, args=TrainingArguments(output_dir='o', per_device_train_batch_size=chosen('batch')))\n";
+    let missing = ["per_device_train_batch_size", "lora.r", "max_length", "lora.target_modules"];
+    says(&[("t.py", script)], json!({"method": "lora"}), &missing);
+}
+
+#[test]
+fn a_trainer_without_a_length_asks_for_it() {
+    let script = |more: &str| {
+        format!(
+            "from transformers import AutoModelForCausalLM, Trainer, TrainingArguments\nmodel = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B')\n\
+             {more}Trainer(model=model, args=TrainingArguments(output_dir='o'))\n"
+        )
+    };
+    says(&[("t.py", &script(""))], json!({"method": "full"}), &["max_length"]);
+    let cut = "rows = data.map(lambda row: tokenizer(row['text'], truncation=True, max_length=256))\n";
+    says(&[("t.py", &script(cut))], json!({"max_length": 256}), &[]);
+    // TRL's classes have one.
+    let trl = "from trl import SFTConfig, SFTTrainer\nSFTTrainer(model='Qwen/Qwen2.5-0.5B', args=SFTConfig(output_dir='o'))\n";
+    says(&[("t.py", trl)], json!({"max_length": 1024}), &[]);
+}
+
+#[test]
+fn a_configuration_above_where_a_post_ends_is_used() {
+    let post = "```python\nmodel = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B', load_in_4bit=True)\npeft_config = LoraConfig(r=4)\n```\n";
+    says(&[("post.md", post)], json!({"method": "qlora", "lora.r": 4}), &["max_length"]);
+    let post = post.replace("peft_config", "args = TrainingArguments(output_dir='o')\npeft_config");
+    let imported = read(&[("post.md", &post)]);
+    // transformers 5 takes no `load_in_4bit` there.
+    assert!(kinds(&imported).contains(&"release_implied"), "{:?}", imported.findings);
+    let within = post.replace("load_in_4bit=True", "quantization_config=BitsAndBytesConfig(load_in_4bit=True)");
+    assert!(!kinds(&read(&[("post.md", &within)])).contains(&"release_implied"));
+}
+
+#[test]
+fn a_trainer_s_tokenizer_says_how_old_it_is() {
+    let trl = "from trl import SFTConfig, SFTTrainer\nSFTTrainer(model='Qwen/Qwen2.5-0.5B', args=SFTConfig(output_dir='o'), tokenizer=tokenizer)\n";
+    says(&[("t.py", trl)], json!({"trainer.version": "0.15.0", "gradient_checkpointing": false}), &[]);
+    let plain = "from transformers import AutoModelForCausalLM, Trainer, TrainingArguments\nmodel = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B')\n\
+        Trainer(model=model, args=TrainingArguments(output_dir='o'), tokenizer=tokenizer)\n";
+    says(&[("t.py", plain)], json!({"trainer.version": "4.57.0", "torch_dtype": "float32"}), &["max_length"]);
+}
+
+#[test]
+fn trl_recomputed_for_quantised_models_up_to_0_7_1() {
+    let script = |version: &str| {
+        format!(
+            "# pip install trl=={version}\nfrom trl import SFTTrainer\nfrom transformers import TrainingArguments\n\
+             SFTTrainer(model=AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B', quantization_config=BitsAndBytesConfig(load_in_4bit=True)),\n\
+             args=TrainingArguments(output_dir='o'), peft_config=LoraConfig(r=4), max_seq_length=512, tokenizer=tokenizer)\n"
+        )
+    };
+    says(&[("t.py", &script("0.7.1"))], json!({"gradient_checkpointing": true}), &[]);
+    says(&[("t.py", &script("0.7.2"))], json!({"gradient_checkpointing": false}), &[]);
+}
+
+#[test]
+fn unsloth_s_engine_beside_supervised_training_is_told() {
+    let script = "from unsloth import FastLanguageModel\nfrom trl import SFTConfig, SFTTrainer\n\
+        model, tokenizer = FastLanguageModel.from_pretrained('unsloth/Qwen3-4B', max_seq_length=512, fast_inference=True)\n\
+        model = FastLanguageModel.get_peft_model(model, r=8)\nSFTTrainer(model=model, args=SFTConfig(output_dir='o'))\n";
+    let imported = read(&[("t.py", script)]);
+    assert!(imported.not_expressible.iter().any(|listed| listed.key == "fast_inference"));
+}
+
+#[test]
+fn the_first_ppo_of_trl_has_keys_of_its_own() {
+    let script = "# pip install trl==0.7.1\nfrom trl import PPOConfig, PPOTrainer, AutoModelForCausalLMWithValueHead\n\
+        config = PPOConfig(model_name='gpt2', steps=100, batch_size=16, mini_batch_size=2, ppo_epochs=4, init_kl_coef=0.2)\n\
+        model = AutoModelForCausalLMWithValueHead.from_pretrained('gpt2')\nPPOTrainer(config, model, None, tokenizer, dataset=rows, optimizer=optimizer)\n";
+    let imported = read(&[("t.py", script)]);
+    assert_eq!(value(&imported, "per_device_train_batch_size"), 2);
+    assert!(!kinds(&imported).contains(&"unknown_key"), "{:?}", imported.findings);
+}
+
+#[test]
+fn names_come_from_modules_beside_and_from_settings_of_the_environment() {
+    let script = "import config\nfrom config import MODEL\nfrom transformers import AutoModelForCausalLM, Trainer, TrainingArguments\n\
+        model = AutoModelForCausalLM.from_pretrained(MODEL)\nTrainer(model=model, args=TrainingArguments(output_dir='o', per_device_train_batch_size=config.BATCH))\n";
+    let constants = "MODEL = 'Qwen/Qwen2.5-0.5B'\nBATCH = 3\n";
+    let fields = json!({"model": "Qwen/Qwen2.5-0.5B", "per_device_train_batch_size": 3});
+    says(&[("t.py", script), ("config.py", constants)], fields, &["max_length"]);
+    let imported = read(&[("t.py", script)]);
+    assert!(imported.missing.contains(&"model"));
+    assert!(imported.findings.iter().any(|found| format!("{:?}", found.kind).contains("config.py")));
+    let settings = "from pydantic_settings import BaseSettings, SettingsConfigDict\nclass Settings(BaseSettings):\n    model_config = SettingsConfigDict(env_file='.env', env_prefix='SFT_')\n\
+        \x20   model_name: str\n    batch_size: int\n    max_length: int\nsettings = Settings()\n";
+    let script = "from settings import settings\nfrom transformers import AutoModelForCausalLM, Trainer, TrainingArguments\n\
+        model = AutoModelForCausalLM.from_pretrained(settings.model_name)\nrows = data.map(lambda row: tokenizer(row, truncation=True, max_length=settings.max_length))\n\
+        Trainer(model=model, args=TrainingArguments(output_dir='o', per_device_train_batch_size=settings.batch_size))\n";
+    let environment = "# Model\nSFT_MODEL_NAME=Qwen/Qwen2.5-0.5B # small\nSFT_BATCH_SIZE=2\nSFT_MAX_LENGTH=640\n";
+    let fields = json!({"model": "Qwen/Qwen2.5-0.5B", "per_device_train_batch_size": 2, "max_length": 640});
+    says(&[("t.py", script), ("settings.py", settings), (".env", environment)], fields, &[]);
+}
+
+#[test]
+fn downloads_name_the_model_and_a_first_load_need_not_be_the_policy() {
+    let script = "from modelscope import snapshot_download\nfrom trl import DPOConfig, DPOTrainer\n\
+        ref_model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-1.5B')\npath = snapshot_download('Qwen/Qwen2.5-0.5B', cache_dir='c')\n\
+        model = AutoModelForCausalLM.from_pretrained(path, _attn_implementation='flash_attention_2')\n\
+        DPOTrainer(model=model, ref_model=ref_model, args=DPOConfig(output_dir='o'))\n";
+    let fields =
+        json!({"model": "Qwen/Qwen2.5-0.5B", "attn_implementation": "flash_attention_2", "reference.kind": "copy"});
+    says(&[("t.py", script)], fields, &[]);
+}
