@@ -11,7 +11,8 @@ const LOADS: [&str; 2] = ["from_pretrained(", "snapshot_download("];
 /// Whether a text configures a run or loads the model of one.
 pub(super) fn configures(text: &str) -> bool {
     let calls = ["Config(", "Arguments(", "Trainer(", "get_peft_model("];
-    calls.iter().any(|call| text.contains(call)) || loads_to_train(text)
+    let is_loop = text.contains(".backward(") && loads(text);
+    calls.iter().any(|call| text.contains(call)) || is_loop || loads_to_train(text)
 }
 
 /// Unsloth's loaders, which nobody uses but to train.

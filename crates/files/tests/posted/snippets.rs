@@ -150,3 +150,76 @@ fn downloads_name_the_model_and_a_first_load_need_not_be_the_policy() {
         json!({"model": "Qwen/Qwen2.5-0.5B", "attn_implementation": "flash_attention_2", "reference.kind": "copy"});
     says(&[("t.py", script)], fields, &[]);
 }
+
+#[test]
+fn a_loop_beside_its_command_is_read() {
+    let post = "OOM with 2xA6000.\n\n    from accelerate import Accelerator\n    accelerator = Accelerator(mixed_precision=\"bf16\", gradient_accumulation_steps=8)\n\
+        \x20   model = AutoModelForCausalLM.from_pretrained(\"Qwen/Qwen2.5-0.5B\", torch_dtype=torch.bfloat16)\n    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5)\n\
+        \x20   loader = DataLoader(ds, batch_size=4)\n    for batch in loader:\n        loss = model(**batch).loss\n        accelerator.backward(loss)\n        optimizer.step()\n\n\
+        Launched by `accelerate launch --num_processes 2 train.py`.\n";
+    let fields = json!({"trainer.name": "custom", "num_gpus": 2, "per_device_train_batch_size": 4, "gradient_accumulation_steps": 8, "optim": "adamw_torch"});
+    says(&[("post.md", post)], fields, &["max_length"]);
+}
+
+#[test]
+fn sentences_say_releases_and_a_failure_the_size_of_its_gpu() {
+    let post = |sentence: &str| {
+        format!(
+            "{sentence}\n```python\nargs = SFTConfig(output_dir='o', max_length=64)\nSFTTrainer(model='Qwen/Qwen2.5-0.5B', args=args)\n```\n"
+        )
+    };
+    let version = |sentence: &str| value(&read(&[("post.md", &post(sentence))]), "trainer.version");
+    assert_eq!(version("I use trl 0.17.0, transformers version 4.51.3."), "0.17.0");
+    assert_eq!(version("Fails since trl 0.17.0 on my machine."), version("Fails."));
+    assert_eq!(version("trl 0.17.0 works but trl 0.18.0 fails"), version("Fails."));
+    let failed = post(
+        "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.96 GiB (GPU 0; 23.69 GiB total capacity; 20.81 GiB already allocated)",
+    );
+    says(&[("post.md", &failed)], json!({"max_length": 64}), &["gpu"]);
+}
+
+#[test]
+fn gpus_of_sentences_count_where_no_command_is_shown() {
+    let post = |more: &str| {
+        format!(
+            "I train on 4 A100 40GB.\n```python\nmodel = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B'{more})\n\
+             Trainer(model=model, args=TrainingArguments(output_dir='o'))\n```\n"
+        )
+    };
+    says(&[("post.md", &post(""))], json!({"gpu": "a100-40gb", "num_gpus": 4}), &["max_length"]);
+    says(&[("post.md", &post(", device_map='auto'"))], json!({"num_gpus": 1}), &["max_length"]);
+}
+
+#[test]
+fn what_stands_for_a_configuration_that_is_not_shown() {
+    let post = "```\nmodel = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B')\n...\nconfig = {\n    'lora_config': lora_config,\n    'gradient_accumulation_steps': 4,\n\
+        \x20   'per_device_train_batch_size': 1,# from 2\n}\n...\nmodel = get_peft_model(model, peft_config)\n```\n";
+    let fields = json!({"method": "lora", "per_device_train_batch_size": 1, "gradient_accumulation_steps": 4});
+    says(&[("post.md", post)], fields, &["lora.r", "lora.target_modules", "max_length"]);
+    let unknown = "from transformers import AutoModelForCausalLM, Trainer, TrainingArguments\nmodel = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B')\n\
+        Trainer(model=model, args=TrainingArguments(output_dir='o', max_seq_length=64))\n";
+    assert!(kinds(&read(&[("t.py", unknown)])).contains(&"unknown_key"));
+}
+
+#[test]
+fn a_script_that_asks_for_apple_s_device_asks_for_cuda_first() {
+    let script = |ask: &str| {
+        format!(
+            "import torch\nfrom trl import SFTConfig, SFTTrainer\ndevice = {ask}\nSFTTrainer(model='Qwen/Qwen2.5-0.5B', args=SFTConfig(output_dir='o'))\n"
+        )
+    };
+    let either =
+        script("'cuda' if torch.cuda.is_available() else 'mps' if torch.backends.mps.is_available() else 'cpu'");
+    assert!(!kinds(&read(&[("t.py", &either)])).contains(&"other_device"));
+    assert!(kinds(&read(&[("t.py", &script("torch.backends.mps.is_available()"))])).contains(&"other_device"));
+}
+
+#[test]
+fn names_of_options_choose_branches() {
+    let script = "import argparse\nfrom trl import SFTConfig, SFTTrainer\nparser = argparse.ArgumentParser()\nparser.add_argument('--four', type=bool, default=False)\n\
+        args = parser.parse_args()\nfour = args.four\nbnb = None\nif four:\n    bnb = BitsAndBytesConfig(load_in_4bit=True)\n\
+        model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B', quantization_config=bnb)\n\
+        SFTTrainer(model=model, args=SFTConfig(output_dir='o'), peft_config=LoraConfig(r=4))\n";
+    says(&[("t.py", script)], json!({"method": "lora"}), &[]);
+    says(&[("t.py", script), ("r.sh", "python t.py --four True\n")], json!({"method": "qlora"}), &[]);
+}

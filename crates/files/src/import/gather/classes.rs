@@ -93,6 +93,22 @@ impl Gatherer<'_> {
         }
     }
 
+    /// `config = {"per_device_train_batch_size": 1, ...}` that the text hands to nothing: what its trainer is made with.
+    pub(super) fn dictionary(&mut self, file: usize, script: &Script) {
+        let is_settings = |entry: &&Entry| {
+            let known = |key: &Entry| TRANSFORMERS.means(&key.key).is_some();
+            matches!(entry.node.value, Value::Map(_))
+                && entry.node.get("per_device_train_batch_size").is_some()
+                && entry.node.entries().iter().filter(|key| known(key)).nth(1).is_some()
+        };
+        let mut found = script.variables.iter().filter(is_settings);
+        let (Some(settings), None) = (found.next(), found.next()) else { return };
+        let of_trl = matches!(self.found.trainer, Some((headroom_core::plan::TrainerName::Trl, _)));
+        for entry in settings.node.entries() {
+            self.set_known(file, entry, if of_trl { &TRL } else { &TRANSFORMERS }, Rank::Default);
+        }
+    }
+
     /// Takes a key that the table has; others are the script's own.
     fn set_known(&mut self, file: usize, entry: &Entry, table: &'static Table, rank: Rank) {
         if table.means(&entry.key).is_some() {

@@ -54,7 +54,10 @@ impl Gatherer<'_> {
             return;
         }
         found.retain(|(_, mention)| mention.is_stated == stated);
-        let Some((place, first)) = found.first().cloned() else { return };
+        let Some((place, first)) = found.first().cloned() else {
+            self.measured_gpu();
+            return;
+        };
         let is_possible = |id: &&&str| found.iter().all(|(_, mention)| mention.ids.contains(*id));
         let possible: Vec<&'static str> = first.ids.iter().filter(is_possible).copied().collect();
         let likeliest = found.iter().find(|(_, mention)| mention.is_clear).and_then(|(_, mention)| mention.ids.first());
@@ -73,6 +76,20 @@ impl Gatherer<'_> {
             }
         };
         self.implied(Fact::Gpu, Value::Text(name), "GPU", (place, first.span), Rank::Environment);
+    }
+
+    /// A failure's total capacity is that of the run's GPU, whichever it is: no other is taken for it.
+    fn measured_gpu(&mut self) {
+        for (place, file) in self.files.iter().enumerate() {
+            let told = ["total capacity of ", "GiB total capacity"].iter().find_map(|mark| file.text.find(mark));
+            if let Some(at) = told.filter(|_| file.text.contains("out of memory")) {
+                let source = Source::new(&file.text);
+                let span = source.span(at, at + "total capacity".len());
+                let name = "a GPU of that capacity".to_owned();
+                self.implied(Fact::Gpu, Value::Text(name), "GPU", (place, span), Rank::Environment);
+                return;
+            }
+        }
     }
 
     /// Takes how many GPUs sentences say there are, where all that say it agree.

@@ -196,6 +196,9 @@ pub(super) fn gather(files: &[File]) -> Gathered {
     };
     for (place, file) in files.iter().enumerate() {
         gatherer.stated_versions(&file.text, kind_of(&read, place));
+        if notes[place] {
+            gatherer.told_versions(&file.text);
+        }
         const DEVICES: [&str; 9] = [
             "torch_npu",
             "PYTORCH_ROCM_ARCH",
@@ -207,7 +210,9 @@ pub(super) fn gather(files: &[File]) -> Gathered {
             "intel_extension_for_pytorch",
             "torch_xla",
         ];
-        let named = DEVICES.into_iter().find(|module| file.text.contains(module));
+        // A script that asks for Apple's device asks for CUDA first.
+        let is_either = |module: &str| module.starts_with("torch.") && file.text.contains("cuda");
+        let named = DEVICES.into_iter().find(|module| file.text.contains(module) && !is_either(module));
         gatherer.found.device_module = gatherer.found.device_module.or(named);
         // Its import patches the trainers that follow (unsloth/__init__.py).
         let imports =
@@ -324,8 +329,27 @@ impl Parts {
         }
     }
 
-    /// Takes what a note or a report configures and launches outside of its blocks.
+    /// Takes what a note or a report configures and launches outside of its blocks, and the script beside a command.
     fn unfenced(&mut self, place: usize, text: &str) {
+        self.unfenced_parts(place, text);
+        let others = |read: &Read| {
+            read.place == place
+                && !matches!(read.content, Content::Fault(_))
+                && !matches!(read.kind, Kind::Shell | Kind::Unknown | Kind::Accelerate | Kind::Deepspeed)
+        };
+        if self.read.iter().any(others) {
+            return;
+        }
+        let program = posted_code::unfenced(text).map(|text| (syntax::python(&text), text));
+        if let Some((Ok(script), text)) = program {
+            self.read.retain(|read| read.place != place || !matches!(read.content, Content::Fault(_)));
+            let at = self.read.iter().position(|read| read.place == place).unwrap_or(self.read.len());
+            let (kind, content) = (Kind::Python, Content::Script(script));
+            self.read.insert(at, Read { place, kind, content, script: Some(text) });
+        }
+    }
+
+    fn unfenced_parts(&mut self, place: usize, text: &str) {
         let is_read = |read: &&Read| {
             read.place == place && read.kind != Kind::Unknown && !matches!(read.content, Content::Fault(_))
         };
@@ -349,12 +373,8 @@ impl Parts {
                 return;
             }
         }
-        let program = posted_code::unfenced(text).map(|text| (syntax::python(&text), text));
-        if !parts.is_empty() || matches!(program, Some((Ok(_), _))) {
+        if !parts.is_empty() {
             self.read.retain(|read| read.place != place);
-        }
-        if let Some((Ok(script), text)) = program {
-            self.file(place, Kind::Python, Content::Script(script), &text);
         }
         for ((kind, content), _) in parts {
             self.part(place, kind, content);

@@ -152,6 +152,7 @@ impl Gatherer<'_> {
             self.defaults_of(file, &class, script);
         }
         self.assigned(file, script);
+        self.dictionary(file, script);
         self.longest_text(file, script);
         self.cut_rows(file, script);
         for attribute in &script.attributes {
@@ -161,6 +162,18 @@ impl Gatherer<'_> {
             if attribute.key.ends_with(".requires_grad") && attribute.node.value == Value::Flag(false) {
                 self.freezes(file, &attribute.key, attribute.span);
             }
+        }
+        // A loop of one's own is no Trainer's, whatever its command lets expect.
+        let calls = |end: &str| {
+            let is_it = |call: &Node| matches!(&call.value, Value::Call { name, .. } if name.ends_with(end));
+            script.calls.iter().any(is_it)
+        };
+        if calls(".backward")
+            && calls(".step")
+            && !calls("Trainer")
+            && matches!(self.found.trainer, Some((TrainerName::Transformers, Evidence::Keys)))
+        {
+            self.found.trainer = Some((TrainerName::Custom, Evidence::Keys));
         }
         if let Some(asked) = script.asks_for_bf16.first() {
             self.found.draft.findings.push(Finding::at(Found::AssumedBf16, file, *asked));
@@ -545,6 +558,11 @@ impl Gatherer<'_> {
         }
         if unsloth {
             self.trainer(TrainerName::Unsloth, Evidence::Patch);
+            let says_bits = keywords.iter().any(|entry| entry.key == "load_in_4bit");
+            if owner == "FastSentenceTransformer" && !says_bits {
+                // unsloth models/sentence_transformer.py: `load_in_4bit=False`.
+                self.implied(Fact::In4Bit, Value::Flag(false), owner, (file, span), Rank::Default);
+            }
             self.take(file, keywords, &UNSLOTH_MODEL);
         } else {
             self.take(file, keywords, &FROM_PRETRAINED);

@@ -26,6 +26,13 @@ const PACKAGES: [&str; 15] = [
 const BETWEEN: [char; 12] = [' ', '\t', ',', '"', '\'', ';', '(', ')', '#', '`', '<', '!'];
 
 impl Gatherer<'_> {
+    /// Takes what sentences say, where nothing else says it.
+    pub(super) fn told_versions(&mut self, text: &str) {
+        for (name, version) in told(text) {
+            self.found.versions.entry(name).or_insert(version);
+        }
+    }
+
     /// Takes `package==version` of requirements, of lines that install, of a project's dependencies and of comments. A comment counts
     /// where nothing else says it.
     pub(super) fn stated_versions(&mut self, text: &str, kind: Kind) {
@@ -41,6 +48,52 @@ impl Gatherer<'_> {
             }
         }
     }
+}
+
+/// What sentences of a note say of a package's version: `trl 0.9.6`, `transformers version 4.42.3`. Of several that differ none.
+fn told(text: &str) -> Vec<(String, String)> {
+    // What a sentence compares with is not what it runs.
+    const OTHERS: [&str; 14] = [
+        "since",
+        "until",
+        "before",
+        "after",
+        "than",
+        "to",
+        "from",
+        "with",
+        "below",
+        "above",
+        "upgrade",
+        "downgrade",
+        "upgrading",
+        "downgrading",
+    ];
+    let mut found: std::collections::BTreeMap<String, Option<String>> = std::collections::BTreeMap::new();
+    for line in text.lines().filter(|line| !line.contains(['=', '<', '>'])) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        for (at, word) in words.iter().enumerate() {
+            let name = word.trim_matches(|letter: char| !letter.is_ascii_alphanumeric()).to_ascii_lowercase();
+            let name = if name == "pytorch" { "torch".to_owned() } else { name };
+            let before = at.checked_sub(1).and_then(|at| words.get(at)).map_or("", |word| *word);
+            let ends = word.ends_with(['.', ',', ';', ')', '?', '!']);
+            if ends || OTHERS.contains(&before.to_ascii_lowercase().as_str()) || !PACKAGES.contains(&name.as_str()) {
+                continue;
+            }
+            let next = words.get(at + 1).filter(|next| next.trim_end_matches(':').eq_ignore_ascii_case("version"));
+            let version = words.get(at + 1 + usize::from(next.is_some())).map_or("", |word| *word);
+            let version = version.trim_matches(['(', ')', '`', '*', ',', '.', ';', 'v']);
+            let is_version = version.contains('.') && version.split('.').all(|part| part.parse::<u32>().is_ok());
+            if !is_version {
+                continue;
+            }
+            let known = found.entry(name).or_insert_with(|| Some(version.to_owned()));
+            if known.as_deref() != Some(version) {
+                *known = None;
+            }
+        }
+    }
+    found.into_iter().filter_map(|(name, version)| Some((name, version?))).collect()
 }
 
 /// The packages that a line states a version of.

@@ -5,7 +5,7 @@ use headroom_core::plan::TrainerName;
 use super::super::NotExpressible;
 use super::super::draft::{Statement, is_computed};
 use super::Resolver;
-use crate::trainers::Fact;
+use crate::trainers::{Fact, Topic};
 
 const BATCH: &str = "per_device_train_batch_size";
 
@@ -15,7 +15,24 @@ impl Resolver {
         self.open_script();
         self.begun_script();
         self.computed_values();
+        self.open_adapters();
         self.length_of_data();
+    }
+
+    /// `get_peft_model(model, config)` of a part that does not show the configuration: neither rank nor modules are known.
+    fn open_adapters(&mut self) {
+        let python = &self.gathered.python;
+        let is_part = python.is_script && !python.parses && !python.lora_config && python.saved_adapters.is_none();
+        let says = [Fact::Targets, Fact::TargetsAll, Fact::LanguageRank, Fact::PeftClass]
+            .iter()
+            .any(|fact| self.gathered.draft.facts.contains_key(fact));
+        let of_other_kind = self.gathered.draft.bears.iter().any(|(_, topic)| *topic == Topic::AdapterKind);
+        let trains = matches!(self.named, TrainerName::Transformers | TrainerName::Trl | TrainerName::Custom);
+        let adapts = self.text_of("method").is_some_and(|method| method != "full");
+        if is_part && trains && adapts && !says && !of_other_kind && !self.says_itself("lora.r") {
+            self.ask("lora.r");
+            self.ask("lora.target_modules");
+        }
     }
 
     /// Of a script whose model stands in no file no one knows whether all its weights train. Nor of one of Unsloth's that adds no

@@ -79,10 +79,20 @@ impl Resolver {
         if trainer && self.named != TrainerName::Unsloth && self.gathered.launcher == Some(Launcher::Python) {
             self.find(Kind::DataParallel { gpus }, &statement);
             self.set("num_gpus", gpus, &statement);
+        } else if trainer && self.named != TrainerName::Unsloth && self.is_begun() {
+            // Of a script whose command nobody shows: the run that the sentences tell of.
+            self.set("num_gpus", gpus, &statement);
         } else if self.named == TrainerName::MsSwift && self.gathered.launcher == Some(Launcher::Swift) {
             // One process spreads its layers over all of them (swift/model/utils.py `get_default_device_map`).
             self.cannot_say(&statement, Topic::Placement);
         }
+    }
+
+    /// A script without its command, that spreads no model over several GPUs by itself.
+    fn is_begun(&self) -> bool {
+        self.gathered.launcher.is_none()
+            && self.gathered.python.is_script
+            && !self.gathered.draft.facts.contains_key(&Fact::DeviceMap)
     }
 
     fn unknown(&mut self) {

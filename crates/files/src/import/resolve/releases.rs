@@ -136,7 +136,10 @@ impl Resolver {
                 };
                 let fix = self.former(&statement).and_then(|former| former.fix).or_else(|| renaming(&statement, now));
                 self.findings.push(Finding { fix, ..Finding::at(kind, statement.file, statement.span) });
-            } else {
+            } else if REMOVED.iter().any(|removed| {
+                let is_tool = removed.tool == statement.tool || Some(removed.tool) == over;
+                is_tool && removed.now(&statement.key).is_some()
+            }) {
                 // The release in force has it: it is not misspelt.
                 let here = |found: &Finding| (found.file, found.span) == (Some(statement.file), statement.span);
                 let is_unknown = |found: &Finding| matches!(found.kind, Kind::UnknownKey { .. });

@@ -101,7 +101,8 @@ impl Reader<'_, '_> {
     fn option_holds(&mut self) -> Result<Option<bool>, Fault> {
         let is_negated = self.word(0) == "not";
         self.at += usize::from(is_negated);
-        let is_option = self.is_name(0) && self.word(1) == "." && self.is_options(self.word(0));
+        let of_name = self.word(1) != "." && self.options_of_names.contains(self.word(0));
+        let is_option = self.is_name(0) && (of_name || self.word(1) == "." && self.is_options(self.word(0)));
         let node = self.sum(1)?;
         let holds = self.compared(&node)?.or_else(|| truth(&node));
         Ok(holds.filter(|_| is_option).map(|holds| holds != is_negated))

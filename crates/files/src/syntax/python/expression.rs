@@ -1,6 +1,6 @@
 //! Python's expressions: literals, containers, calls, and sums of numbers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::limits::{Budget, Fault};
 use super::super::node::{Entry, Node, Span, Value};
@@ -44,6 +44,8 @@ pub(super) struct Reader<'s, 't> {
     pub(super) environment: &'s BTreeMap<String, String>,
     /// Names that a function's parameters hide, with what they stood for.
     pub(super) hidden: Vec<(String, Option<Named>)>,
+    /// Names that stand for an option, and for nothing else before.
+    pub(super) options_of_names: BTreeSet<String>,
     /// Columns of the branches of which one is taken, the innermost last, and what stands there now.
     pub(super) taken: Vec<(usize, Branch)>,
     pub(super) script: Script,

@@ -1,6 +1,6 @@
 //! Python's statements: assignments are remembered, calls are kept, the rest is passed over.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::limits::{Budget, Fault};
 use super::super::node::{Entry, Node, Span, Value};
@@ -33,6 +33,7 @@ pub(super) fn read(source: &Source<'_>, tokens: &[Token], given: &Given) -> Resu
         annotations,
         constants,
         hidden,
+        options_of_names: BTreeSet::new(),
         taken,
         script,
     };
@@ -106,6 +107,7 @@ impl Reader<'_, '_> {
             self.bare_field();
             return Ok(());
         };
+        let of_option = self.is_name(0) && self.word(1) == "." && self.is_options(self.word(0)) && self.ends_at(3);
         let node = self.expression(0)?;
         if self.is_mark(",") {
             // A tuple, unless it is one of calls.
@@ -138,8 +140,18 @@ impl Reader<'_, '_> {
                 }
             }
         }
+        if of_option && !self.names.contains_key(&name) {
+            self.options_of_names.insert(name.clone());
+        } else {
+            self.options_of_names.remove(&name);
+        }
         self.assign(name, target.span, node);
         Ok(())
+    }
+
+    /// Whether the statement ends so many words ahead.
+    fn ends_at(&self, ahead: usize) -> bool {
+        self.token(ahead).is_none_or(|token| token.kind == Kind::End)
     }
 
     fn assign(&mut self, name: String, span: Span, node: Node) {
