@@ -64,7 +64,9 @@ pub(super) fn blocks(name: &str, text: &str) -> Option<Vec<Block>> {
         match (&open, fence) {
             (None, Some((mark, word))) => {
                 // Some write the first line behind the fence.
-                let is_first = super::terminal::launches_something(word) || word.split_whitespace().all(is_variable);
+                let is_notation = NOTATIONS.iter().any(|(known, _)| *known == word.to_ascii_lowercase());
+                let is_first = !is_notation
+                    && (super::terminal::launches_something(word) || word.split_whitespace().all(is_variable));
                 let (word, from) =
                     if is_first && !word.is_empty() { ("", end - line.len() + mark.len()) } else { (word, end) };
                 open = Some((mark, word, from, title_of(before)));

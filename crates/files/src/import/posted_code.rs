@@ -68,6 +68,19 @@ pub(super) fn unfenced(text: &str) -> Option<String> {
     configures(&out).then_some(out)
 }
 
+/// Whether sentences stand around the program of a text.
+pub(super) fn has_sentences(text: &str) -> bool {
+    const LEAST_WORDS: usize = 5;
+    let Some(program) = unfenced(text) else { return false };
+    let is_sentence = |line: &str| {
+        let is_word =
+            |word: &&str| word.trim_end_matches(['.', ',', ':', ';']).bytes().all(|byte| byte.is_ascii_alphabetic());
+        !line.trim_start().starts_with('#') && line.split_whitespace().filter(is_word).count() >= LEAST_WORDS
+    };
+    let mut lines = text.lines().zip(program.lines());
+    lines.any(|(line, kept)| kept.trim().is_empty() && is_sentence(line))
+}
+
 /// Whether a line begins a statement of a program rather than a sentence.
 fn is_code(line: &str) -> bool {
     let line = line.trim();

@@ -161,7 +161,11 @@ fn what_a_script_does_to_weights_is_not_dropped() {
 fn small_things_of_scripts() {
     let loop_of_own = "import torch\nfrom transformers import AutoModelForCausalLM\nmodel = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B')\n\
         optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5, fused=True)\n";
-    says(&[("l.py", loop_of_own)], json!({"optim": "adamw_torch_fused"}), &["max_length"]);
+    says(
+        &[("l.py", loop_of_own)],
+        json!({"optim": "adamw_torch_fused"}),
+        &["per_device_train_batch_size", "max_length"],
+    );
     let int8 = "from peft import LoraConfig, get_peft_model, prepare_model_for_int8_training\nfrom transformers import AutoModelForCausalLM, Trainer, TrainingArguments\n\
         model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B', load_in_8bit=True)\nmodel = prepare_model_for_int8_training(model)\n\
         model = get_peft_model(model, LoraConfig(r=8))\nTrainer(model=model, args=TrainingArguments(output_dir='o'))\n";

@@ -70,7 +70,7 @@ fn a_trainer_without_a_length_asks_for_it() {
 #[test]
 fn a_configuration_above_where_a_post_ends_is_used() {
     let post = "```python\nmodel = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B', load_in_4bit=True)\npeft_config = LoraConfig(r=4)\n```\n";
-    says(&[("post.md", post)], json!({"method": "qlora", "lora.r": 4}), &["max_length"]);
+    says(&[("post.md", post)], json!({"method": "qlora", "lora.r": 4}), &["per_device_train_batch_size", "max_length"]);
     let post = post.replace("peft_config", "args = TrainingArguments(output_dir='o')\npeft_config");
     let imported = read(&[("post.md", &post)]);
     // transformers 5 takes no `load_in_4bit` there.
@@ -222,4 +222,50 @@ fn names_of_options_choose_branches() {
         SFTTrainer(model=model, args=SFTConfig(output_dir='o'), peft_config=LoraConfig(r=4))\n";
     says(&[("t.py", script)], json!({"method": "lora"}), &[]);
     says(&[("t.py", script), ("r.sh", "python t.py --four True\n")], json!({"method": "qlora"}), &[]);
+}
+
+#[test]
+fn a_notation_behind_a_fence_is_no_command() {
+    let post = "```bash\ntorchrun --nproc_per_node=2 train.py\n```\n\n```python\n# train.py\nfrom transformers import AutoModelForCausalLM, Trainer, TrainingArguments\n\
+        model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B')\nTrainer(model=model, args=TrainingArguments(output_dir='o', per_device_train_batch_size=3))\n```\n";
+    let imported =
+        says(&[("post.md", post)], json!({"num_gpus": 2, "per_device_train_batch_size": 3}), &["max_length"]);
+    assert!(!kinds(&imported).contains(&"missing_file"), "{:?}", imported.findings);
+}
+
+#[test]
+fn what_serves_or_is_loaded_afterwards_is_not_what_trains() {
+    let cells = |code: &str| json!({"cells": [{"cell_type": "code", "source": code}], "nbformat": 4}).to_string();
+    let served = cells(
+        "model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B')\nSFTTrainer(model=model, args=SFTConfig(output_dir='o', max_length=64))\n\
+        !python -O -m vllm.entrypoints.openai.api_server --host 127.0.0.1 --model merged-sft --tensor-parallel-size 2\n",
+    );
+    let imported = says(&[("n.ipynb", &served)], json!({"model": "Qwen/Qwen2.5-0.5B", "num_gpus": 1}), &[]);
+    assert!(imported.unknown.is_empty(), "{:?}", imported.unknown);
+    let loaded = cells(
+        "name = 'Qwen/Qwen2.5-0.5B'\nSFTTrainer(model=name, args=SFTConfig(output_dir='o', max_length=64))\n\
+        model = AutoModelForCausalLM.from_pretrained('out/sft', load_in_4bit=True)\n",
+    );
+    says(&[("n.ipynb", &loaded)], json!({"model": "Qwen/Qwen2.5-0.5B", "method": "full"}), &[]);
+}
+
+#[test]
+fn a_loop_without_a_loader_asks_for_its_batch_and_pasted_sentences_name_the_gpu() {
+    let post = "```py\nmodel = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B', torch_dtype=torch.bfloat16)\nids = torch.randint(0, 10000, (2, 8192))\n\
+        optimizer = AdamW(model.parameters(), lr=1e-4)\nmodel(input_ids=ids, labels=ids).loss.backward()\noptimizer.step()\n```\n";
+    says(&[("post.md", post)], json!({"torch_dtype": "bfloat16"}), &["per_device_train_batch_size", "max_length"]);
+    let pasted = "I am using ORPO on 1x L40S\n\norpo_args = ORPOConfig(\n    beta=0.1,\n    max_length=1024,\n    per_device_train_batch_size=2,\n)\n\n\
+        trainer = ORPOTrainer(model='Qwen/Qwen2.5-0.5B', args=orpo_args)\n\nThe loss of this run is nan\n";
+    let fields = json!({"gpu": "l40s", "task": "orpo", "max_length": 1024, "per_device_train_batch_size": 2});
+    says(&[("pasted.txt", pasted)], fields, &[]);
+}
+
+#[test]
+fn models_that_reward_are_told() {
+    let script = "from reward_model import load_reward_model\nfrom trl import GRPOConfig, GRPOTrainer\nrm = load_reward_model('out/rm', device='cuda:1')\n\
+        mood = pipeline('sentiment-analysis', model='lvwerra/distilbert-imdb')\nwriter = pipeline('text-generation', model='gpt2')\n\
+        GRPOTrainer(model='Qwen/Qwen2.5-0.5B', reward_funcs=score, args=GRPOConfig(output_dir='o'))\n";
+    let imported = read(&[("t.py", script)]);
+    let listed: Vec<&str> = imported.not_expressible.iter().map(|listed| listed.key.as_str()).collect();
+    assert_eq!(listed, ["load_reward_model", "pipeline"]);
 }

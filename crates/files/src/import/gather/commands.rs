@@ -351,6 +351,25 @@ fn candidate(command: &Command) -> Option<Candidate<'_>> {
     {
         return made(Launcher::Ray, Some(TrainerName::Verl), "", words, 3);
     }
+    // Modules of packages that train nothing: `python -m vllm.entrypoints.openai.api_server --model x`.
+    const OTHERS: [&str; 12] = [
+        "pip",
+        "venv",
+        "vllm",
+        "sglang",
+        "lmdeploy",
+        "http",
+        "ipykernel",
+        "nltk",
+        "spacy",
+        "ensurepip",
+        "uvicorn",
+        "streamlit",
+    ];
+    let module = words.windows(2).find(|pair| pair[0].text == "-m").map(|pair| pair[1].text.split('.').next());
+    if command.program().starts_with("python") && module.flatten().is_some_and(|module| OTHERS.contains(&module)) {
+        return None;
+    }
     let sub = words.get(1).map_or("", |word| word.text.as_str());
     let rest = words.get(2..).unwrap_or_default();
     match command.program() {

@@ -125,6 +125,8 @@ pub(super) struct Python {
     pub(super) saved_adapters: Option<(usize, Span)>,
     /// What scripts call the arguments that they hand to a trainer.
     pub(super) arguments: Vec<String>,
+    /// Models that a script puts beside the one that trains, in ways that no class says.
+    pub(super) beside: Vec<Statement>,
     /// What the trainer that was made last trains.
     pub(super) trained: Option<Task>,
     /// Where that one is made, a byte of its file.
@@ -159,6 +161,14 @@ pub(super) fn gather(files: &[File]) -> Gathered {
             let is_unread = !is_named
                 && (matches!(kind, Kind::Unknown | Kind::Shell)
                     || matches!((kind, &content), (Kind::Python, Content::Fault(_))));
+            // Code that was pasted with what its writer says of it.
+            let is_post = !is_named && kind == Kind::Python && posted_code::has_sentences(&file.text);
+            notes[place] = is_post;
+            let (kind, content) = match (is_post, content) {
+                (true, Content::Script(_)) => (Kind::Unknown, Content::Commands(Vec::new())),
+                (_, content) => (kind, content),
+            };
+            let is_unread = is_unread || is_post;
             read.file(place, kind, content, &file.text);
             if is_unread {
                 read.unfenced(place, &file.text);

@@ -359,6 +359,7 @@ impl Gatherer<'_> {
                 }
             }
             _ => {
+                self.beside(file, span, last, arguments);
                 let called = Called { file, span, class: last, arguments, keywords };
                 if !self.sentence_transformers(&called) {
                     self.trl_class(&called);
@@ -375,6 +376,18 @@ impl Gatherer<'_> {
                 name => name,
             };
             self.implied(Fact::Optimizer, Value::Text(name.to_owned()), last, (file, span), Rank::Artifact);
+        }
+    }
+
+    /// `load_reward_model(...)` of a script's own, `pipeline("sentiment-analysis")`: a model beside the one that trains.
+    fn beside(&mut self, file: usize, span: Span, last: &str, arguments: &[Node]) {
+        let loads = ["load", "get", "build", "init", "create"].iter().any(|start| last.starts_with(start));
+        let generates = arguments.first().and_then(Node::text).is_some_and(|task| task.contains("generation"));
+        let is_reward = loads && last.contains("reward_model");
+        if is_reward || last == "pipeline" && !arguments.is_empty() && !generates {
+            let node = Node { value: Value::Expression(last.to_owned()), span };
+            let said = Statement { file, key: last.to_owned(), span, node, rank: Rank::Script, tool: "" };
+            self.found.python.beside.push(said);
         }
     }
 
@@ -538,7 +551,9 @@ impl Gatherer<'_> {
             }
             return;
         }
-        if self.found.python.loads_model {
+        // What is loaded behind the trainer, whose model was named there, is used and not trained.
+        let is_used = self.found.python.trained.is_some() && self.found.draft.facts.contains_key(&Fact::Model);
+        if self.found.python.loads_model || is_used {
             return;
         }
         self.found.python.loads_model = true;

@@ -47,6 +47,11 @@ impl Resolver {
         if is_unsloth && !has_trainer && !self.is_set(BATCH) && !self.says_itself(BATCH) {
             self.ask(BATCH);
         }
+        // Of a loop of one's own only its loader says how much it takes.
+        let is_loop = self.named == TrainerName::Custom && self.launched_by.is_none() && !self.gathered.python.fits;
+        if is_loop && !self.is_set(BATCH) && !self.says_itself(BATCH) {
+            self.ask(BATCH);
+        }
         let says_method = [Fact::UsesAdapters, Fact::Adapter, Fact::FullTuning]
             .iter()
             .any(|fact| self.gathered.draft.facts.contains_key(fact));

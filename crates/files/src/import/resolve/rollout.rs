@@ -170,6 +170,11 @@ impl Resolver {
 
     fn companions(&mut self) {
         let reward = self.text(Fact::RewardModel);
+        if reward.is_none() && self.is_reinforcement() {
+            for said in std::mem::take(&mut self.gathered.python.beside) {
+                self.cannot_say(&said, Topic::SecondModel);
+            }
+        }
         let value = self.text(Fact::ValueModel);
         if let Some((name, statement)) = reward {
             if self.is_reinforcement() {
