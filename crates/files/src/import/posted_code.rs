@@ -5,6 +5,9 @@ use crate::syntax;
 /// Lines that a call may go on for: beyond that its bracket is one of a sentence's.
 const LONGEST_CALL: usize = 200;
 
+/// Statements that do not end, after which a text is taken for no program.
+const MOST_UNENDED: usize = 128;
+
 /// Calls that load a model or configure a run.
 const LOADS: [&str; 2] = ["from_pretrained(", "snapshot_download("];
 
@@ -50,9 +53,11 @@ pub(super) fn unfenced(text: &str) -> Option<String> {
     }
     let blank = |line: &str| -> String { line.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect() };
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let (mut out, mut at) = (String::with_capacity(text.len()), 0);
+    let (mut out, mut at, mut unended) = (String::with_capacity(text.len()), 0, 0_usize);
     while let Some(line) = lines.get(at) {
-        let end = is_code(line).then(|| statement_end(&lines, at)).flatten();
+        let begins = unended < MOST_UNENDED && is_code(line);
+        let end = begins.then(|| statement_end(&lines, at)).flatten();
+        unended += usize::from(begins && end.is_none());
         let kept = end.filter(|end| syntax::python(&lines[at..*end].concat()).is_ok());
         match kept {
             Some(end) => {

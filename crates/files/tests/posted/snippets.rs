@@ -269,3 +269,17 @@ fn models_that_reward_are_told() {
     let listed: Vec<&str> = imported.not_expressible.iter().map(|listed| listed.key.as_str()).collect();
     assert_eq!(listed, ["load_reward_model", "pipeline"]);
 }
+
+#[test]
+fn a_model_configuration_that_a_script_fills_is_read() {
+    let script = |module: &str| {
+        format!(
+            "from trl import GRPOConfig, GRPOTrainer, get_peft_config\nfrom {module} import ModelConfig\n\
+             model_config = ModelConfig(model_name_or_path='Qwen/Qwen2.5-0.5B', torch_dtype='bfloat16', use_peft=True, lora_r=4)\n\
+             GRPOTrainer(model=model_config.model_name_or_path, args=GRPOConfig(output_dir='o'), peft_config=get_peft_config(model_config))\n"
+        )
+    };
+    let fields = json!({"model": "Qwen/Qwen2.5-0.5B", "torch_dtype": "bfloat16", "method": "lora", "lora.r": 4});
+    says(&[("t.py", &script("trl"))], fields, &[]);
+    assert!(read(&[("t.py", &script("mine"))]).missing.contains(&"model"));
+}

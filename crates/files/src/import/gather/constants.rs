@@ -19,28 +19,37 @@ pub(super) fn of(files: &[File], read: &[Read], script: &Script) -> BTreeMap<Str
             _ => None,
         })
     };
-    let assigned = |other: &Script, name: &str| {
-        let mut values = other.variables.iter().filter(|entry| entry.key == name).map(|entry| &entry.node.value);
-        let first = values.next().filter(|value| is_plain(value)).cloned()?;
-        values.all(|value| *value == first).then_some(first)
-    };
+    let assigned: Vec<_> = others().map(|(name, other)| (name, assigned(other))).collect();
     for import in &script.imports {
         let file = module_file(&import.module);
-        let value = others().filter(|(name, _)| *name == file).find_map(|(_, other)| assigned(other, &import.name));
-        if let Some(value) = value {
-            found.insert(import.alias.clone(), value);
+        let mut of_module = assigned.iter().filter(|(name, _)| *name == file);
+        if let Some(value) = of_module.find_map(|(_, values)| *values.get(import.name.as_str())?) {
+            found.insert(import.alias.clone(), value.clone());
         }
     }
-    for (name, other) in others() {
+    for (name, values) in &assigned {
         let Some(module) = name.strip_suffix(".py") else { continue };
         let is_constant = |name: &str| {
             name.starts_with(|first: char| first.is_ascii_uppercase())
                 && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
         };
-        for entry in other.variables.iter().filter(|entry| is_constant(&entry.key)) {
-            if let Some(value) = assigned(other, &entry.key) {
-                found.insert([module, ".", &entry.key].concat(), value);
+        for (key, value) in values.iter().filter(|(key, _)| is_constant(key)) {
+            if let Some(value) = value {
+                found.insert([module, ".", key].concat(), (*value).clone());
             }
+        }
+    }
+    found
+}
+
+/// What the names of a script are assigned; `None`: nothing that is known, or several values that differ.
+fn assigned(script: &Script) -> BTreeMap<&str, Option<&Value>> {
+    let mut found: BTreeMap<&str, Option<&Value>> = BTreeMap::new();
+    for entry in &script.variables {
+        let value = Some(&entry.node.value).filter(|value| is_plain(value));
+        let known = found.entry(entry.key.as_str()).or_insert(value);
+        if *known != value {
+            *known = None;
         }
     }
     found

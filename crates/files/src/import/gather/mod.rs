@@ -448,6 +448,10 @@ fn kind_of(read: &[Read], place: usize) -> Kind {
 /// Makes one of the blocks of a program: posts show it part by part, and names of one mean what another set them to. A block that
 /// only loads a model counts where those that train load none.
 fn joined(blocks: &mut Vec<Block>) {
+    const MOST_BLOCKS: usize = 64;
+    if blocks.len() > MOST_BLOCKS {
+        return;
+    }
     let is_program = |block: &Block| {
         block.title.is_none() && matches!(recognise(&block.name, &block.text), (Kind::Python, Content::Script(_)))
     };

@@ -294,6 +294,12 @@ impl Gatherer<'_> {
             "requires_grad_" if matches!(arguments.first().map(|first| &first.value), Some(Value::Flag(false))) => {
                 self.freezes(file, name, span);
             }
+            // trl trainer/model_config.py, which a script may fill itself.
+            "ModelConfig"
+                if script.imports.iter().any(|import| import.alias == written && import.module.starts_with("trl")) =>
+            {
+                self.take(file, keywords, &TRL);
+            }
             "ParallelismConfig" => self.take(file, keywords, &PARALLELISM),
             "BitsAndBytesConfig" if self.is_unused(file, span, script) => {}
             "DeepSpeedPlugin" => self.deepspeed_plugin(file, span, keywords),
