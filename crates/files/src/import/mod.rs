@@ -4,6 +4,7 @@ pub(crate) mod convert;
 mod draft;
 mod gather;
 mod json;
+mod listed;
 mod markdown;
 mod notebook;
 mod recognise;

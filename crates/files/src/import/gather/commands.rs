@@ -43,7 +43,7 @@ impl Gatherer<'_> {
                 self.here_document(file, command, name, text);
             }
             let Some(candidate) = candidate(command) else { continue };
-            training += usize::from(candidate.score > 1);
+            training += if candidate.score > 1 { command.turns } else { 0 };
             if best.as_ref().is_none_or(|best| candidate.score > best.score) {
                 best = Some(candidate);
             }
@@ -89,6 +89,11 @@ impl Gatherer<'_> {
     /// Arguments without a program, and variables without a command.
     fn bare(&mut self, file: usize, commands: &[Command]) {
         let Some(first) = commands.first() else { return };
+        // What the script says that is started is not known.
+        let named = commands.iter().find_map(|command| command.words.get(super::started::script_of(command)?));
+        if let Some(script) = named.filter(|script| script.known && self.named(&script.text).is_none()) {
+            self.missing(&script.text, file, script.span);
+        }
         let environment = Origin { table: &ENVIRONMENT, file, rank: Rank::Environment };
         self.found.draft.entries(&first.environment, environment);
         let (entries, _) = arguments(&first.words);
@@ -110,6 +115,18 @@ impl Gatherer<'_> {
     /// `cat > ds.json <<EOF`: a file within the script.
     fn here_document(&mut self, file: usize, command: &Command, name: &str, text: &str) {
         let (kind, content) = super::super::recognise::recognise(name, text);
+        let is_keys = [".yaml", ".yml", ".json", ".toml"].iter().any(|ending| name.ends_with(ending));
+        // Settings that cannot be read are not lost without a word.
+        if let super::super::recognise::Content::Fault(fault) = &content
+            && is_keys
+        {
+            let kind = Found::Unreadable { fault: fault.kind.clone() };
+            self.found.draft.findings.push(Finding::at(kind, file, command.span));
+        }
+        if is_keys && kind == Kind::Unknown && matches!(content, super::super::recognise::Content::Tree(_)) {
+            self.found.draft.findings.push(Finding::at(Found::Unrecognised, file, command.span));
+            return;
+        }
         if let super::super::recognise::Content::Tree(node) = content {
             let node = super::trees::placed(&node, command.span);
             if kind == super::super::recognise::Kind::Deepspeed {

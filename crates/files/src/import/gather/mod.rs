@@ -11,6 +11,7 @@ mod printed;
 mod python;
 mod scripts;
 mod sentence_transformers;
+mod started;
 mod stated_models;
 mod task;
 mod trees;
@@ -143,6 +144,9 @@ pub(super) fn gather(files: &[File]) -> Gathered {
             read.manual(place, blocks);
             read.quoted(place, &file.text);
             read.unfenced(place, &file.text);
+            if !read.is_read(place) {
+                read.listed(place, &file.text);
+            }
             read.at_least_one(place);
         } else {
             let (kind, content) = recognise(&file.name, &file.text);
@@ -154,9 +158,14 @@ pub(super) fn gather(files: &[File]) -> Gathered {
             if is_unread {
                 read.unfenced(place, &file.text);
             }
+            if is_unread && !read.starts(place) {
+                read.listed(place, &file.text);
+            }
         }
     }
     let Parts { mut read, titles } = read;
+    started::start_scripts(files, &mut read);
+    started::own_commands(files, &mut read);
     let reads = options::give(files, &mut read);
     let parsed = options::Parsed::of(&read, reads);
     let classes = classes::of(&read);
@@ -284,7 +293,17 @@ impl Parts {
                 if let Some(last) = self.read.last_mut().filter(|_| is_script) {
                     last.script = Some(block.text);
                 }
+            } else {
+                self.listed(place, &block.text);
             }
+        }
+    }
+
+    /// Takes the command that a text holds as a list of words.
+    fn listed(&mut self, place: usize, text: &str) {
+        let read = super::listed::listed_command(text).map(|text| (recognise("block.sh", &text), text));
+        if let Some(((kind, content), _)) = read.filter(|((kind, content), text)| configures(*kind, content, text)) {
+            self.part(place, kind, content);
         }
     }
 
@@ -365,6 +384,18 @@ impl Parts {
             (Content::Commands(more), Some(commands)) => commands.extend(more),
             (content, _) => self.read.push(Read { place, kind, content, script: None }),
         }
+    }
+
+    fn is_read(&self, place: usize) -> bool {
+        self.read.iter().any(|read| read.place == place)
+    }
+
+    /// Whether a command of the file trains, or its keys say something.
+    fn starts(&self, place: usize) -> bool {
+        self.read.iter().filter(|read| read.place == place).any(|read| match &read.content {
+            Content::Commands(commands) => commands.iter().any(commands::trains),
+            _ => read.kind != Kind::Unknown,
+        })
     }
 
     fn at_least_one(&mut self, place: usize) {

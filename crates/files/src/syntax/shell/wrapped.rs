@@ -70,6 +70,8 @@ impl Reader<'_> {
             branches_left: self.branches_left,
             loops: Vec::new(),
             unjoined: 0,
+            given: self.given.clone(),
+            turns: self.turns,
         };
         Some(reader.run().map(|()| reader.commands.into_iter().map(|command| placed(command, word.span)).collect()))
     }
