@@ -74,7 +74,10 @@ pub(super) const ROWS: &[Row] = &[
     sets("ddp_find_unused_parameters", "distributed.find_unused_parameters", As::Flag),
     bears("neftune_noise_alpha", Topic::Noise),
     renamed("noisy_embedding_alpha", "neftune_noise_alpha", "axolotl 0.4"),
-    renamed("dpo_beta", "rl_beta", "axolotl 0.5"),
+    // utils/schemas/deprecated.py only warns of it.
+    sets("dpo_beta", "beta", As::Real),
+    // train.py `setup_reference_model`: adapters are their own reference unless this asks for a copy.
+    says("rl_adapter_ref_model", Fact::CopiesReference),
     renamed("evaluation_strategy", "eval_strategy", "axolotl 0.7"),
     says("rl", Fact::Stage),
     sets("rl_beta", "beta", As::Real),
