@@ -125,7 +125,8 @@ fn sentences_name_gpus_as_people_write_them() {
         assert_eq!(value(&found, "num_gpus"), json!(count), "{sentence}");
     }
     // A name that is seen and cannot be told is asked for.
-    for sentence in ["Is there a script for 1xH100?", "My K80 card is too small", "I have 4x RTX 9999 cards"] {
+    for sentence in ["If you have an H100, is there a script?", "My K80 card is too small", "I have 4x RTX 9999 cards"]
+    {
         assert!(read(&[("post.md", &post(sentence))]).missing.contains(&"gpu"), "{sentence}");
     }
     let counted = "When rollout.n is larger, on a 7b model with 4 GPUs, how do I set it?";
@@ -146,4 +147,93 @@ fn what_deepspeed_and_axolotl_take_by_themselves_is_told() {
     let own = says(&[("run.yaml", &file(false))], json!({"beta": 0.2, "reference.kind": "auto"}), &[]);
     assert_eq!(unknown(&own), Vec::<&str>::new());
     says(&[("run.yaml", &file(true))], json!({"reference.kind": "copy"}), &[]);
+}
+
+/// A script of one's own that nobody gave is named whatever it is called, and what its own options may say is asked for.
+#[test]
+fn an_own_script_that_was_not_given_is_said() {
+    let launch = "accelerate launch --num_processes 2 train_sft.py --model_name Qwen/Qwen2.5-3B --max_length 512 \\\n  \
+                  --train_batch_size 2 --use_lora\n";
+    let found = read(&[("run.sh", launch)]);
+    assert!(kinds(&found).contains(&"missing_file"));
+    assert_eq!(found.missing, ["per_device_train_batch_size"]);
+    let module =
+        read(&[("run.sh", "torchrun --nproc_per_node 2 -m src.npo.npo --model_name_or_path Qwen/Qwen2.5-3B\n")]);
+    assert!(kinds(&module).contains(&"missing_file"));
+    // A rank without the switch of its trainer: the script's own says whether it adapts.
+    let keys = "model_name_or_path: Qwen/Qwen2.5-3B\nper_device_train_batch_size: 1\nmax_length: 512\nbeta: 0.1\n\
+                peft_enabled: true\nlora_r: 16\n";
+    let found = read(&[("run.sh", "accelerate launch run_dpo.py --config dpo.yaml\n"), ("dpo.yaml", keys)]);
+    assert!(found.missing.contains(&"method"), "{:?}", found.missing);
+}
+
+/// Of the commands of a script the one that trains is read, not what serves or judges; copies of OpenRLHF are OpenRLHF's.
+#[test]
+fn what_serves_a_model_is_no_training() {
+    let script = "python -m src.cli.serve_rm --mode rule --max_gen_len 64 --port 5000 &\n\
+                  ray job submit -- python3 -m src.cli.train_ppo_ray --pretrain Qwen/Qwen2.5-3B --actor_num_nodes 1 \\\n  \
+                  --actor_num_gpus_per_node 2 --micro_train_batch_size 4 --zero_stage 2\n\
+                  python evaluate_model.py --model_name_or_path out --per_device_eval_batch_size 4\n";
+    let found = read(&[("run.sh", script)]);
+    assert_eq!(value(&found, "model"), json!("Qwen/Qwen2.5-3B"));
+    assert_eq!(value(&found, "num_gpus"), json!(2));
+    assert_eq!(value(&found, "per_device_train_batch_size"), json!(4));
+    assert!(!kinds(&found).contains(&"several_commands"));
+}
+
+#[test]
+fn makefiles_and_assigned_dictionaries_are_read() {
+    let makefile = "MODEL ?= Qwen/Qwen2.5-3B\nNPROC := 4\n.PHONY: train\n\n# Training\ntrain: data\n\t@accelerate launch \
+                    --num_processes $(NPROC) trl/scripts/sft.py \\\n\t\t--model_name_or_path $(MODEL) \\\n\t\t\
+                    --per_device_train_batch_size 4\n\nclean:\n\trm -rf out\n";
+    let fields = json!({"model": "Qwen/Qwen2.5-3B", "num_gpus": 4, "per_device_train_batch_size": 4});
+    says(&[("Makefile", makefile)], fields, &[]);
+    let post = "It stops:\n```\nds_config = {\n    \"train_micro_batch_size_per_gpu\": batch_size,\n    \"fp16\": {\"enabled\": True},\n    \
+                \"zero_optimization\": {\"stage\": 3, \"offload_param\": {\"device\": \"cpu\"}}\n}\n```\n";
+    let found = read(&[("post.md", post)]);
+    assert_eq!(value(&found, "zero_stage"), json!(3));
+    assert_eq!(value(&found, "offload_param"), json!("cpu"));
+}
+
+#[test]
+fn what_a_configuration_that_is_not_given_leaves_open_is_asked_for() {
+    let launch = |before: &str, config: &str, behind: &str| {
+        format!(
+            "{before}accelerate launch --config_file {config} trl/scripts/sft.py --model_name_or_path Qwen/Qwen2.5-3B{behind}\n"
+        )
+    };
+    let found = read(&[("run.sh", &launch("", "my/deepspeed_config.yaml", ""))]);
+    assert!(found.missing.contains(&"zero_stage"));
+    let found =
+        read(&[("run.sh", "torchrun --nproc_per_node 2 sft.py --model_name_or_path Qwen/Qwen2.5-3B --deepspeed\n")]);
+    assert!(found.missing.contains(&"zero_stage"));
+    // A shipped file counts more GPUs than the run sees.
+    let found = read(&[("run.sh", &launch("CUDA_VISIBLE_DEVICES=\"4,7\" ", "x/fsdp2.yaml", ""))]);
+    assert_eq!(value(&found, "num_gpus"), json!(2));
+}
+
+#[test]
+fn slips_of_posts_lose_no_command() {
+    let fields = json!({"model": "Qwen/Qwen2.5-3B", "num_gpus": 2, "distributed.framework": "fsdp1"});
+    let command =
+        "torchrun --nproc_per_node=2 trl/scripts/sft.py --model_name_or_path Qwen/Qwen2.5-3B --fsdp \"full_shard\"";
+    let version = "\n\n- transformers version: 4.57.1\n";
+    for post in [
+        format!("# It fails\n\n`{command} --fsdp_transformer_layer_cls_to_wrap 'LlamaDecoderLayer`{version}"),
+        format!("# It fails\n\n!NCCL_DEBUG=INFO {command}{version}"),
+        format!("# It fails\n\n```\nsrun -p big --gres=gpu:2 -n 1 \\\n {command}\n```{version}"),
+    ] {
+        says(&[("post.md", &post)], fields.clone(), &[]);
+    }
+    let axolotl = "I have 1x 3090 and 1x 4060\n```\naccelerate launch -m axolotl.cli.train --deepspeed deepspeed/zero3.json my/lora.yml\n\
+                   \t`--num_processes` was set to a value of `2`\n```\n";
+    let found = read(&[("post.md", axolotl)]);
+    assert_eq!((value(&found, "zero_stage"), value(&found, "num_gpus")), (json!(3), json!(2)));
+    assert!(kinds(&found).contains(&"missing_file"));
+    let old = "I used an A6000 (48GiB) * 8 device for DPO.\n```yaml\nbase_model: Qwen/Qwen2.5-3B\nrl: true\nadapter: lora\nlora_r: 8\n\
+               lora_target_linear: true\nsequence_len: 512\nmicro_batch_size: 1\ngradient_accumulation_steps: 1\n```\n\
+               `accelerate launch scripts/finetune.py run.yml`\n";
+    let found = read(&[("post.md", old)]);
+    assert_eq!((value(&found, "task"), value(&found, "num_gpus")), (json!("dpo"), json!(8)));
+    assert!(!kinds(&found).contains(&"missing_file"), "{:?}", found.findings);
 }

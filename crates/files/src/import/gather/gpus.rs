@@ -91,6 +91,13 @@ impl Gatherer<'_> {
     /// Takes how many GPUs sentences say there are, where all that say it agree.
     fn counted_gpus(&mut self, found: &[(usize, Mention)]) {
         let found = found.iter().filter(|(_, mention)| !mention.is_weighed);
+        // Of several kinds beside each other no single number is how many there are.
+        let counted: Vec<&Mention> =
+            found.clone().filter(|(_, mention)| mention.count.is_some()).map(|(_, mention)| mention).collect();
+        let is_one = |pair: &[&Mention]| pair[0].ids.iter().any(|id| pair[1].ids.contains(id));
+        if !counted.windows(2).all(is_one) {
+            return;
+        }
         let mut counts = found.filter_map(|(place, mention)| Some((*place, mention.span, mention.count?)));
         let Some((place, span, count)) = counts.next() else { return };
         if counts.all(|(.., other)| other == count) && !self.found.draft.facts.contains_key(&Fact::GivenGpus) {
@@ -103,6 +110,11 @@ impl Gatherer<'_> {
 fn listed_count(text: &str) -> Option<(i64, Span)> {
     let source = Source::new(text);
     lines(text).find_map(|(start, line)| {
+        // What accelerate prints of the GPUs that it found (commands/launch.py `_validate_launch_command`).
+        let printed = line.trim().strip_prefix("`--num_processes` was set to a value of `");
+        if let Some(count) = printed.and_then(|rest| rest.split('`').next()?.parse::<i64>().ok()) {
+            return (count > 0).then(|| (count, source.span(start, start + line.len())));
+        }
         let (label, value) = line.trim().trim_start_matches(['-', '*', ' ']).split_once(':')?;
         let is_count = ["gpu number", "gpu count"].contains(&label.trim().to_ascii_lowercase().as_str());
         let count = value.trim().parse::<i64>().ok().filter(|count| is_count && *count > 0)?;
@@ -237,7 +249,7 @@ fn mentions(text: &str, kind: Kind, is_note: bool) -> Vec<Mention> {
         } else if is_note && !fenced {
             // Of a sentence that weighs, a clause that counts GPUs still says which there are.
             let clauses = line.split([',', '，', '。', ';', '；', '!', '?']).flat_map(|clause| clause.split(". "));
-            let clauses = clauses.filter_map(|clause| sentence(clause, true));
+            let clauses = clauses.filter(|clause| told(clause));
             let counts =
                 |clause: &&str| names(clause).iter().any(|(.., from, to)| count_beside(clause, *from, *to).is_some());
             clauses.filter(counts).for_each(|clause| add(clause, false));
@@ -362,6 +374,11 @@ fn labelled(line: &str) -> Option<&str> {
     (names_gpu && is_plain).then_some(value)
 }
 
+/// Whether a clause that counts GPUs tells of the run: `8xH100 for training` does, `if you have 8xH100` does not.
+fn told(clause: &str) -> bool {
+    sentence(&clause.replace(" for ", " with "), true).is_some()
+}
+
 /// What a person writes in a line: a note's whole line, of a file of keys or code its comment. Lines that weigh one GPU against
 /// another, or say what to do on one, name no run's.
 fn sentence(line: &str, is_note: bool) -> Option<&str> {
@@ -459,11 +476,19 @@ fn is_counted(name: &str, before: &str) -> bool {
 /// Where a text names a card that the catalogue does not have: `RTX 9999`, `a K80 card`, `NVIDIA X100`.
 fn other(text: &str) -> Option<(usize, usize)> {
     const BRANDS: [&str; 7] = ["nvidia", "geforce", "rtx", "gtx", "tesla", "quadro", "radeon"];
+    const CARDS: [&str; 6] = ["gpu", "gpus", "vram", "card", "cards", "graphics"];
     let words = words(text);
     let word = |at: usize| words.get(at).map_or("", |(from, to)| &text[*from..*to]);
     (0..words.len()).find_map(|at| {
         let name = word(at);
         let (from, to) = words[at];
+        // `two 48G graphics cards`, `a single GPU 16Gb VRAM`: a card by what it holds.
+        let size = name.trim_end_matches(['B', 'b']).trim_end_matches(['i']).strip_suffix(['G', 'g']);
+        let is_size = size.is_some_and(|size| !size.is_empty() && size.bytes().all(|byte| byte.is_ascii_digit()));
+        let is_word = |at: usize| CARDS.contains(&word(at).to_ascii_lowercase().as_str());
+        if is_size && (is_word(at + 1) || is_word(at + 2) || at > 0 && is_word(at - 1)) {
+            return Some((from, to));
+        }
         let (letters, digits) =
             (name.bytes().filter(u8::is_ascii_alphabetic).count(), name.bytes().filter(u8::is_ascii_digit).count());
         let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric()) && name.len() <= 6;
@@ -578,7 +603,7 @@ fn count_beside(text: &str, from: usize, to: usize) -> Option<i64> {
     }
     // Behind the name, after its size and brackets.
     let behind = text[to..].trim_start_matches(|letter: char| {
-        letter.is_ascii_digit() || matches!(letter, ' ' | '(' | '（' | ')' | '）' | 'g' | 'G' | 'b' | 'B' | 's')
+        letter.is_ascii_digit() || matches!(letter, ' ' | '(' | '（' | ')' | '）' | 'g' | 'G' | 'i' | 'b' | 'B' | 's')
     });
     let skipped = text.len() - to - behind.len();
     let times = behind.strip_prefix(['x', 'X', '*', '×'])?.trim_start();

@@ -285,6 +285,7 @@ impl Parts {
             // A word behind the fence may be any: what it stands for is tried first.
             let read = [named, recognise("", &block.text)]
                 .into_iter()
+                .chain(assigned(&block.text))
                 .find(|(kind, content)| configures(*kind, content, &block.text));
             if let Some((kind, content)) = read {
                 self.titles.extend(block.title);
@@ -403,6 +404,18 @@ impl Parts {
             self.file(place, Kind::Unknown, Content::Commands(Vec::new()), "");
         }
     }
+}
+
+/// The settings that a piece of Python assigns to a name, `ds_config = {...}`, and uses nowhere.
+fn assigned(text: &str) -> Option<(Kind, Content)> {
+    if !text.contains("= {") && !text.contains("={") && !text.contains("= dict(") {
+        return None;
+    }
+    let script = crate::syntax::python(text).ok()?;
+    let mut settings =
+        script.variables.iter().map(|variable| (super::recognise::kind_of(&variable.node), &variable.node));
+    let (kind, node) = settings.find(|(kind, node)| *kind != Kind::Unknown && !node.entries().is_empty())?;
+    Some((kind, Content::Tree(node.clone())))
 }
 
 /// Files that hold both a command and settings of a trainer.

@@ -39,7 +39,12 @@ pub(super) fn start_scripts(files: &[File], read: &mut [Read]) {
         for read in read.iter_mut() {
             let place = read.place;
             if let Content::Commands(commands) = &mut read.content {
-                commands.retain(|command| started(files, place, command).is_none_or(|(at, _)| !done.contains(&at)));
+                let is_read =
+                    |command: &Command| started(files, place, command).is_some_and(|(at, _)| done.contains(&at));
+                if commands.iter().any(is_read) {
+                    // Nothing else of it is a run, unless it trains too.
+                    commands.retain(|command| !is_read(command) && super::commands::trains(command));
+                }
             }
         }
     }

@@ -101,6 +101,9 @@ impl Resolver {
     /// Whether DeepSpeed shards, and how.
     fn deepspeed(&mut self, word: &str, kind: Option<&(String, Statement)>) -> bool {
         let named = self.gathered.draft.fact(Fact::Deepspeed).is_some_and(|said| said.node.value != Value::Flag(false));
+        let is_switch =
+            self.gathered.draft.fact(Fact::Deepspeed).is_some_and(|said| said.node.value == Value::Flag(true))
+                && self.gathered.deepspeed.is_empty();
         let used_by = self.flag(Fact::UsesDeepspeed).filter(|(on, _)| *on).map(|(_, statement)| statement);
         let used = used_by.is_some();
         let chosen = word == "DEEPSPEED";
@@ -131,6 +134,8 @@ impl Resolver {
             }
             // openrlhf/cli/train_*.py `--zero_stage`.
             None if openrlhf => self.default("zero_stage", 2),
+            // A switch of a script's own, whose settings are nowhere.
+            None if is_switch => self.missing.push("zero_stage"),
             None if self.is_unread(Fact::Deepspeed) => self.missing.push("zero_stage"),
             None => {}
         }

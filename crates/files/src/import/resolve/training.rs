@@ -375,7 +375,22 @@ impl Resolver {
 
     /// A script that was not given, and that takes options which no Trainer has, need not have the Trainer's defaults either.
     fn open_script(&mut self) {
-        let is_own = self.gathered.is_script_open && !self.gathered.draft.unknown.is_empty();
+        let is_unnamed = self.missing.contains(&"model");
+        let is_own = self.gathered.is_script_open && (is_unnamed || !self.gathered.draft.unknown.is_empty());
+        let adapts = self.gathered.draft.sets.get("lora.r").is_some_and(|stated| {
+            stated.iter().any(|(statement, _)| convert::whole(&statement.node).is_some_and(|rank| rank > 0))
+        });
+        // A rank without the switch that its trainer has: the script's own switch says whether it adapts.
+        if is_own
+            && adapts
+            && self.text_of("method").is_none_or(|method| method == "full")
+            && !self.missing.contains(&"method")
+        {
+            let told = self.understood.iter().any(|told| told.field == "method");
+            if !told {
+                self.missing.push("method");
+            }
+        }
         for field in ["per_device_train_batch_size", "max_length"] {
             // Prompts and answers have lengths of their own.
             let has_none = field == "max_length" && self.is_reinforcement();

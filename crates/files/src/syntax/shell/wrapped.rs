@@ -92,7 +92,7 @@ fn placed(mut command: Command, span: Span) -> Command {
 pub(super) fn unwrap(words: &mut Vec<Word>, environment: &mut Vec<Entry>, is_started: bool) {
     submitted(words);
     // Of `srun --nodes 2 torchrun` the first word is gone already.
-    if !(is_wrapper(words) || is_started && words.first().is_some_and(|first| first.text.starts_with("--"))) {
+    if !(is_wrapper(words) || is_started && words.first().is_some_and(|first| first.text.starts_with('-'))) {
         return;
     }
     let Some(started) = words.iter().position(starts) else { return };
