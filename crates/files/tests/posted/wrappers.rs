@@ -237,3 +237,34 @@ fn slips_of_posts_lose_no_command() {
     assert_eq!((value(&found, "task"), value(&found, "num_gpus")), (json!("dpo"), json!(8)));
     assert!(!kinds(&found).contains(&"missing_file"), "{:?}", found.findings);
 }
+
+/// What stands in a function is read where it is called, with the words of the call.
+#[test]
+fn functions_are_read_where_they_are_called() {
+    let body = "  local model=$1\n  local gpus=\"${2:-8}\"\n  shift 2\n  torchrun --nproc_per_node=$gpus trl/scripts/sft.py \\\n    \
+                --model_name_or_path $model --max_length 1024 \"$@\"\n}\n";
+    for head in ["run_one() {\n", "function run_one {\n", "function run_one() {\n"] {
+        let script = format!("{head}{body}echo go\nrun_one Qwen/Qwen2.5-3B 2 --bf16 --per_device_train_batch_size 1\n");
+        let fields = json!({"model": "Qwen/Qwen2.5-3B", "num_gpus": 2, "per_device_train_batch_size": 1});
+        let found = says(&[("run.sh", &script)], fields, &[]);
+        assert!(!kinds(&found).contains(&"several_commands"), "{head}");
+        let twice = [script.as_str(), "run_one Qwen/Qwen2.5-7B 4\n"].concat();
+        assert!(kinds(&read(&[("run.sh", &twice)])).contains(&"several_commands"), "{head}");
+        // Called from elsewhere nothing says its words.
+        let uncalled = read(&[("run.sh", &[head, body].concat())]);
+        assert_eq!(value(&uncalled, "max_length"), json!(1024), "{head}");
+    }
+    // One that calls itself ends.
+    read(&[("run.sh", "f() {\n f a\n f b\n}\nf c\n")]);
+}
+
+/// Posts fence with any word.
+#[test]
+fn blocks_with_any_word_behind_their_fence_are_read() {
+    for word in ["make", "cmd", "slurm", "Config"] {
+        let post = format!(
+            "It stops.\n\n```{word}\ntorchrun --nproc_per_node 2 trl/scripts/sft.py --model_name_or_path Qwen/Qwen2.5-3B\n```\n"
+        );
+        says(&[("post.md", &post)], json!({"model": "Qwen/Qwen2.5-3B", "num_gpus": 2}), &[]);
+    }
+}

@@ -526,8 +526,7 @@ fn is_training(stem: &str) -> bool {
         "benchmark",
         "push",
     ];
-    const TRAINS: [&str; 10] =
-        ["train", "training", "finetune", "finetuning", "tune", "sft", "dpo", "grpo", "ppo", "pretrain"];
+    const TRAINS: [&str; 6] = ["train", "training", "trainer", "finetune", "finetuning", "tune"];
     let stem = stem.to_ascii_lowercase();
     let has = |words: &[&str]| stem.split(['_', '-', '.']).any(|part| words.contains(&part));
     !has(&OTHERS) || has(&TRAINS)

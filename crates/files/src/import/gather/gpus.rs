@@ -91,10 +91,12 @@ impl Gatherer<'_> {
     /// Takes how many GPUs sentences say there are, where all that say it agree.
     fn counted_gpus(&mut self, found: &[(usize, Mention)]) {
         let found = found.iter().filter(|(_, mention)| !mention.is_weighed);
-        // Of several kinds beside each other no single number is how many there are.
+        // Of several kinds in one sentence no single number is how many there are.
         let counted: Vec<&Mention> =
             found.clone().filter(|(_, mention)| mention.count.is_some()).map(|(_, mention)| mention).collect();
-        let is_one = |pair: &[&Mention]| pair[0].ids.iter().any(|id| pair[1].ids.contains(id));
+        let is_one = |pair: &[&Mention]| {
+            pair[0].span.line != pair[1].span.line || pair[0].ids.iter().any(|id| pair[1].ids.contains(id))
+        };
         if !counted.windows(2).all(is_one) {
             return;
         }

@@ -29,7 +29,7 @@ impl Reader<'_> {
     }
 
     /// Makes `words` those that `$1`, `$2` and so on stand for.
-    fn give(&mut self, words: Vec<Word>) {
+    pub(super) fn give(&mut self, words: Vec<Word>) {
         let before = self.given.as_ref().map_or(0, Vec::len);
         for place in words.len()..before {
             self.variables.remove(&(place + 1).to_string());

@@ -4,6 +4,7 @@
 mod arithmetic;
 mod branches;
 mod container;
+mod functions;
 mod given;
 mod loops;
 mod slurm;
@@ -49,6 +50,8 @@ pub fn read_with(text: &str, start: Option<&Start>) -> Result<Vec<Command>, Faul
         unjoined: 0,
         given: None,
         turns: 1,
+        functions: BTreeMap::new(),
+        called: 0,
     };
     if let Some(start) = start {
         reader.start_with(start);
@@ -79,6 +82,10 @@ struct Reader<'t> {
     given: Option<Vec<Word>>,
     /// How many runs loops around the cursor make of a command.
     turns: usize,
+    /// Where the bodies of functions stand.
+    functions: BTreeMap<String, usize>,
+    /// Calls of functions around the cursor.
+    called: usize,
 }
 
 impl<'t> Reader<'t> {
@@ -151,7 +158,9 @@ impl<'t> Reader<'t> {
                 _ => {
                     let opens = |word: &Word| matches!(word.text.as_str(), "do" | "then" | "else" | "{");
                     let begins = environment.is_empty() && words.iter().all(opens);
-                    if begins && (self.branches()? || self.options_loop()? || self.loop_of_words()?) {
+                    if begins
+                        && (self.branches()? || self.options_loop()? || self.loop_of_words()? || self.defines()?)
+                    {
                         break;
                     }
                     if words.is_empty() && self.assigns(&mut environment)? {
@@ -235,7 +244,7 @@ impl<'t> Reader<'t> {
                 break;
             }
         }
-        if self.shifts(&words) {
+        if self.shifts(&words) || self.calls(&words, &environment)? {
             return Ok(());
         }
         if let Some(commands) = self.within(&words, &environment) {
@@ -256,7 +265,8 @@ impl<'t> Reader<'t> {
         if let Some(bare) = first.text.strip_prefix('!') {
             first.text = bare.to_owned();
         }
-        if first.text == "export" || first.text == "%env" || first.text == "declare" || first.text == "set" {
+        const SETTERS: [&str; 7] = ["export", "%env", "declare", "set", "local", "readonly", "typeset"];
+        if SETTERS.contains(&first.text.as_str()) {
             let is_shell = first.text == "export" || first.text == "%env";
             let pairs: Vec<(Entry, Word)> = words.iter().skip(1).filter_map(assigned).collect();
             pairs.into_iter().for_each(|(entry, value)| self.set(entry, value, is_shell));

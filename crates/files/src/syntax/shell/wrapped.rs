@@ -1,6 +1,8 @@
 //! Commands within commands: `bash -c "..."`, what `docker run` or `srun` start behind their own flags, and what stands behind
 //! the `--` of tools that submit a command elsewhere.
 
+use std::collections::BTreeMap;
+
 use super::super::command::{Command, Word, base};
 use super::super::limits::Fault;
 use super::super::node::{Entry, Span};
@@ -72,6 +74,8 @@ impl Reader<'_> {
             unjoined: 0,
             given: self.given.clone(),
             turns: self.turns,
+            functions: BTreeMap::new(),
+            called: self.called,
         };
         Some(reader.run().map(|()| reader.commands.into_iter().map(|command| placed(command, word.span)).collect()))
     }
