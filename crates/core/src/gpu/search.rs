@@ -19,6 +19,8 @@ const VOCABULARY: Vocabulary = Vocabulary {
         ("notebook", "laptop"), ("mobile", "laptop"),
         // The socket of a generation: there is one for each GPU.
         ("sxm2", "sxm"), ("sxm3", "sxm"), ("sxm4", "sxm"), ("sxm5", "sxm"),
+        // A V100 with a higher clock.
+        ("v100s", "v100"),
     ],
     brands: &[
         "nvidia", "geforce", "rtx", "gtx", "tesla", "amd", "radeon", "rx", "instinct", "pro", "ai", "intel", "arc", "ascend",

@@ -29,6 +29,46 @@ const NOTATIONS: [(&str, &str); 14] = [
     ("", "txt"),
 ];
 
+/// Words behind a fence that say of a block that it is neither settings nor a command.
+const LANGUAGES: [&str; 36] = [
+    "c",
+    "cpp",
+    "c++",
+    "cc",
+    "cs",
+    "csharp",
+    "css",
+    "cuda",
+    "diff",
+    "go",
+    "golang",
+    "haskell",
+    "html",
+    "java",
+    "javascript",
+    "js",
+    "jsx",
+    "julia",
+    "kotlin",
+    "latex",
+    "lua",
+    "matlab",
+    "mermaid",
+    "patch",
+    "php",
+    "r",
+    "rs",
+    "ruby",
+    "rust",
+    "scala",
+    "sql",
+    "swift",
+    "tex",
+    "ts",
+    "typescript",
+    "xml",
+];
+
 /// The blocks of a file called `name`; `None` where it is no Markdown.
 pub(super) fn blocks(name: &str, text: &str) -> Option<Vec<Block>> {
     let lower = name.to_ascii_lowercase();
@@ -294,7 +334,9 @@ fn title_of(line: &str) -> Option<String> {
 
 fn block(text: &str, word: &str, range: std::ops::Range<usize>, title: Option<String>) -> Option<Block> {
     let word = word.split([' ', ',', '{', ':']).next().unwrap_or("").to_ascii_lowercase();
-    let (_, ending) = NOTATIONS.iter().find(|(known, _)| *known == word)?;
+    // A word that names no language says nothing of what stands there: `make`, `cmd`, `log`, `Config`.
+    let known = NOTATIONS.iter().find(|(known, _)| *known == word);
+    let (_, ending) = known.or_else(|| (!LANGUAGES.contains(&word.as_str())).then_some(&("", "txt")))?;
     let body = text.get(range.clone())?;
     let within = body.lines().next().filter(|line| line.trim_start().starts_with('#')).and_then(title_of);
     let blank = |text: &str| -> String { text.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect() };

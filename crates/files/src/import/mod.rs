@@ -4,9 +4,11 @@ pub(crate) mod convert;
 mod draft;
 mod gather;
 mod json;
+mod listed;
 mod markdown;
 mod notebook;
 mod posted_code;
+mod recipes;
 mod recognise;
 mod resolve;
 mod size;
@@ -140,6 +142,9 @@ fn unwrapped(file: &File) -> File {
     let is_keys =
         [".yaml", ".yml", ".json", ".toml"].iter().any(|ending| file.name.to_ascii_lowercase().ends_with(ending));
     let is_mark = |line: &str| ["```", "'''", "\"\"\"", "~~~"].iter().any(|mark| line.trim().starts_with(mark));
+    if recipes::is_makefile(&file.name) {
+        return File { name: file.name.clone(), text: recipes::shell_of(&file.text) };
+    }
     let mut text = file.text.clone();
     if is_keys && text.lines().find(|line| !line.trim().is_empty()).is_some_and(is_mark) {
         let blanked = |line: &str| match is_mark(line) {

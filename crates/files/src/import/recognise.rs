@@ -122,7 +122,7 @@ pub(super) fn recognise(name: &str, text: &str) -> (Kind, Content) {
         // Settings that Python printed: `{'bf16': True, 'deepspeed': None}`.
         let read = syntax::json(text);
         let printed = || syntax::yaml(text).ok().filter(|node| kind_of(node) != Kind::Unknown);
-        return match (&read, begins.contains('\'').then(printed).flatten()) {
+        return match (&read, read.is_err().then(printed).flatten()) {
             (Err(_), Some(node)) => tree(Ok(node)),
             _ => tree(read),
         };
@@ -154,7 +154,24 @@ fn python(text: &str) -> (Kind, Content) {
 }
 
 fn shell(text: &str) -> (Kind, Content) {
-    match syntax::shell(text) {
+    /// Quotes that posts leave open.
+    const MOST_OPEN: usize = 4;
+    let mut read = syntax::shell(text);
+    let mut closed = text.to_owned();
+    for _ in 0..MOST_OPEN {
+        // A quote that does not end is a slip: without it the words are those that were meant.
+        let at = match &read {
+            Err(fault) => fault.span.start,
+            Ok(_) => break,
+        };
+        let is_quote = closed.get(at..at + 1).is_some_and(|quote| ["'", "\"", "`"].contains(&quote));
+        if !is_quote {
+            break;
+        }
+        closed.replace_range(at..=at, " ");
+        read = syntax::shell(&closed);
+    }
+    match read {
         Ok(commands) => (Kind::Shell, Content::Commands(commands)),
         Err(fault) => (Kind::Shell, Content::Fault(fault)),
     }

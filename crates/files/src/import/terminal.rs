@@ -59,6 +59,8 @@ pub(super) fn launches_something(command: &str) -> bool {
                 && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
         })
     };
+    // A notebook's mark of a command.
+    let command = command.trim_start().trim_start_matches('!');
     let program = command.split_whitespace().find(|word| !is_assignment(word));
     program.is_some_and(|word| is_override(word) || PROGRAMS.contains(&word.rsplit('/').next().unwrap_or(word)))
 }

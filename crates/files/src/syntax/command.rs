@@ -30,6 +30,17 @@ pub struct Command {
     pub document: Option<String>,
     /// Options that stand behind a line without a backslash, where a shell would end the command.
     pub unjoined: usize,
+    /// How many runs loops make of it, each with other words.
+    pub turns: usize,
+}
+
+/// What a script is started with.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Start {
+    /// The words behind its name.
+    pub words: Vec<Word>,
+    /// The variables that it has before its first line.
+    pub environment: Vec<Entry>,
 }
 
 impl Command {

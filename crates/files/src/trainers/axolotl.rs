@@ -74,7 +74,15 @@ pub(super) const ROWS: &[Row] = &[
     sets("ddp_find_unused_parameters", "distributed.find_unused_parameters", As::Flag),
     bears("neftune_noise_alpha", Topic::Noise),
     renamed("noisy_embedding_alpha", "neftune_noise_alpha", "axolotl 0.4"),
-    renamed("dpo_beta", "rl_beta", "axolotl 0.5"),
+    // utils/schemas/deprecated.py only warns of it.
+    sets("dpo_beta", "beta", As::Real),
+    // train.py `setup_reference_model`: adapters are their own reference unless this asks for a copy.
+    says("rl_adapter_ref_model", Fact::CopiesReference),
+    renamed("trl.vllm_gpu_memory_utilization", "vllm.gpu_memory_utilization", "axolotl 0.8"),
+    renamed("trl.vllm_max_model_len", "vllm.max_model_len", "axolotl 0.8"),
+    renamed("trl.vllm_dtype", "vllm.dtype", "axolotl 0.8"),
+    bears("trl.vllm_device", Topic::Placement),
+    nothing("eval_table_max_new_tokens"),
     renamed("evaluation_strategy", "eval_strategy", "axolotl 0.7"),
     says("rl", Fact::Stage),
     sets("rl_beta", "beta", As::Real),

@@ -166,6 +166,8 @@ pub enum Fact {
     DeviceMap,
     /// The reference model.
     ReferenceModel,
+    /// Whether a copy of the model is the reference beside adapters.
+    CopiesReference,
     /// Log-probabilities of the reference computed before training.
     Precomputed,
     /// The reward model.

@@ -43,7 +43,7 @@ impl Gatherer<'_> {
                 self.here_document(file, command, name, text);
             }
             let Some(candidate) = candidate(command) else { continue };
-            training += usize::from(candidate.score > 1);
+            training += if candidate.score > 1 { command.turns } else { 0 };
             if best.as_ref().is_none_or(|best| candidate.score > best.score) {
                 best = Some(candidate);
             }
@@ -89,6 +89,11 @@ impl Gatherer<'_> {
     /// Arguments without a program, and variables without a command.
     fn bare(&mut self, file: usize, commands: &[Command]) {
         let Some(first) = commands.first() else { return };
+        // What the script says that is started is not known.
+        let named = commands.iter().find_map(|command| command.words.get(super::started::script_of(command)?));
+        if let Some(script) = named.filter(|script| script.known && self.named(&script.text).is_none()) {
+            self.missing(&script.text, file, script.span);
+        }
         let environment = Origin { table: &ENVIRONMENT, file, rank: Rank::Environment };
         self.found.draft.entries(&first.environment, environment);
         let (entries, _) = arguments(&first.words);
@@ -110,6 +115,18 @@ impl Gatherer<'_> {
     /// `cat > ds.json <<EOF`: a file within the script.
     fn here_document(&mut self, file: usize, command: &Command, name: &str, text: &str) {
         let (kind, content) = super::super::recognise::recognise(name, text);
+        let is_keys = [".yaml", ".yml", ".json", ".toml"].iter().any(|ending| name.ends_with(ending));
+        // Settings that cannot be read are not lost without a word.
+        if let super::super::recognise::Content::Fault(fault) = &content
+            && is_keys
+        {
+            let kind = Found::Unreadable { fault: fault.kind.clone() };
+            self.found.draft.findings.push(Finding::at(kind, file, command.span));
+        }
+        if is_keys && kind == Kind::Unknown && matches!(content, super::super::recognise::Content::Tree(_)) {
+            self.found.draft.findings.push(Finding::at(Found::Unrecognised, file, command.span));
+            return;
+        }
         if let super::super::recognise::Content::Tree(node) = content {
             let node = super::trees::placed(&node, command.span);
             if kind == super::super::recognise::Kind::Deepspeed {
@@ -147,6 +164,12 @@ impl Gatherer<'_> {
         let is_read = given.is_some_and(|place| self.found.kinds[place] == super::super::recognise::Kind::Python);
         let of_trl = keys_trainer == TrainerName::Transformers && !is_read && is_method(&candidate.word);
         let keys_trainer = if of_trl { TrainerName::Trl } else { keys_trainer };
+        // axolotl 0.3's own script; beside its settings it is none of anyone else's.
+        let of_axolotl = candidate.word == "finetune.py"
+            && candidate.command.words.iter().any(|word| word.text.ends_with("scripts/finetune.py"))
+            && self.found.kinds.contains(&Kind::Axolotl);
+        let named = candidate.trainer.or(of_axolotl.then_some(TrainerName::Axolotl));
+        let candidate = Candidate { trainer: named, ..candidate };
         let trainer = candidate.trainer.unwrap_or(keys_trainer);
         if candidate.word.ends_with("train_bash.py") {
             // Gone in 0.7.1 (src/train.py since).
@@ -163,12 +186,20 @@ impl Gatherer<'_> {
         if !(script && evidence == Evidence::Keys) {
             self.trainer(trainer, evidence);
         }
-        if !script && evidence == Evidence::Keys && candidate.word.ends_with(".py") {
-            // Whose script it is nobody can tell, and what it fixes itself stands in it.
+        if !script && candidate.trainer.is_none() && candidate.word.ends_with(".py") {
+            // Whose script it is nobody can tell, whatever it is called, and what it fixes itself stands in it.
             let span =
                 candidate.command.words.iter().find(|word| word.text.ends_with(&candidate.word)).map(|word| word.span);
             self.missing(&candidate.word, file, span.unwrap_or(candidate.command.span));
             self.found.is_script_open = true;
+        }
+        let is_module = candidate.command.words.iter().any(|word| word.text == "-m" || word.text == "--module");
+        if !script && candidate.trainer.is_none() && is_module && candidate.word.contains('.') && given.is_none() {
+            let path = [candidate.word.replace('.', "/").as_str(), ".py"].concat();
+            if !candidate.word.ends_with(".py") {
+                self.missing(&path, file, candidate.command.span);
+                self.found.is_script_open = true;
+            }
         }
         if let Some(task) = task::of_name(&candidate.word, trainer) {
             self.task(task, Evidence::Base);
@@ -261,6 +292,19 @@ impl Gatherer<'_> {
         self.found.draft.entries(&launch_entries, Origin { table, file, rank: Rank::Launcher });
         let (mut entries, mut others) = arguments(own);
         // An option's value may swallow a file that stands alone: `train --debug a.yaml`.
+        if others.is_empty() && hands_on {
+            for entry in &mut entries {
+                let Value::List(values) = &mut entry.node.value else { continue };
+                let is_file = |node: &Node| matches!(node.text(), Some(text) if text.ends_with(".yaml") || text.ends_with(".yml"));
+                if let [first, last] = values.as_slice()
+                    && is_file(last)
+                    && !is_file(first)
+                {
+                    others.push(Word { text: last.text().unwrap_or("").to_owned(), span: last.span, known: true });
+                    entry.node = first.clone();
+                }
+            }
+        }
         if others.is_empty() && candidate.word == "train" {
             let lone = |entry: &Entry| matches!(entry.node.text(), Some(text) if text.ends_with(".yaml") || text.ends_with(".yml"));
             if let Some(at) = entries.iter().position(|entry| lone(entry) && !entry.key.contains("config")) {
@@ -452,15 +496,59 @@ fn script<'c>(
     is_module: bool,
 ) -> Candidate<'c> {
     let path = target.text.as_str();
-    let stem = if is_module { path.to_owned() } else { crate::syntax::base(path).to_owned() };
-    let trainer = named_trainer(path);
+    let base = crate::syntax::base(path);
+    // Copies of OpenRLHF keep what its scripts are called.
+    let copied = path.contains("openrlhf/cli/") || path.ends_with("train_ppo_ray") || base == "train_ppo_ray.py";
+    let last = if is_module { path.rsplit('.').next().unwrap_or(path) } else { base.trim_end_matches(".py") };
+    let stem = match (copied, is_module) {
+        (true, _) => [OPENRLHF_MODULES, "cli.", last].concat(),
+        (_, true) => path.to_owned(),
+        _ => base.to_owned(),
+    };
+    let trainer = if copied { Some(TrainerName::Custom) } else { named_trainer(path) };
     let score = match (trainer, launcher) {
+        // What serves, converts or judges a model trains none.
+        (None, _) if !is_training(last) => 1,
         (Some(_), _) => 5,
         (None, Launcher::Python) => 1 + u8::from(rest.len() > 2),
         _ => 4,
     };
     let launcher = if trainer == Some(TrainerName::Verl) { Launcher::Ray } else { launcher };
     Candidate { command, launcher, flags, trainer, word: stem, arguments: rest.to_vec(), score }
+}
+
+/// Whether a script's name lets it train: names of what comes before and after a training do not.
+fn is_training(stem: &str) -> bool {
+    const OTHERS: [&str; 24] = [
+        "pip",
+        "venv",
+        "serve",
+        "server",
+        "eval",
+        "evaluate",
+        "evaluation",
+        "infer",
+        "inference",
+        "generate",
+        "generation",
+        "predict",
+        "test",
+        "merge",
+        "convert",
+        "preprocess",
+        "prepare",
+        "process",
+        "download",
+        "export",
+        "upload",
+        "score",
+        "benchmark",
+        "push",
+    ];
+    const TRAINS: [&str; 6] = ["train", "training", "trainer", "finetune", "finetuning", "tune"];
+    let stem = stem.to_ascii_lowercase();
+    let has = |words: &[&str]| stem.split(['_', '-', '.']).any(|part| words.contains(&part));
+    !has(&OTHERS) || has(&TRAINS)
 }
 
 /// The trainer whose script or module `path` is.

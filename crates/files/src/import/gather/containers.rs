@@ -35,7 +35,7 @@ pub(super) fn command_of(items: &[Node], span: Span) -> Vec<Command> {
     {
         return commands_of(&last.text, span);
     }
-    vec![Command { environment: Vec::new(), words, span, output: None, document: None, unjoined: 0 }]
+    vec![Command { environment: Vec::new(), words, span, output: None, document: None, unjoined: 0, turns: 1 }]
 }
 
 fn word(item: &Node) -> Word {

@@ -22,6 +22,8 @@ struct Mention {
     is_stated: bool,
     /// How many of them the words beside it say.
     count: Option<i64>,
+    /// Whether the sentence weighs it, or says what to do on one: it may be the run's.
+    is_weighed: bool,
 }
 
 impl Gatherer<'_> {
@@ -53,7 +55,18 @@ impl Gatherer<'_> {
             }
             return;
         }
-        found.retain(|(_, mention)| mention.is_stated == stated);
+        // Where sentences only weigh GPUs the run's may be one of them: it is asked for.
+        let weighed = found.iter().find(|(_, mention)| mention.is_weighed).cloned();
+        found.retain(|(_, mention)| mention.is_stated == stated && !mention.is_weighed);
+        if let (true, Some((place, one))) = (found.is_empty(), weighed) {
+            return self.implied(
+                Fact::Gpu,
+                Value::Text("several".to_owned()),
+                "GPU",
+                (place, one.span),
+                Rank::Environment,
+            );
+        }
         let Some((place, first)) = found.first().cloned() else {
             self.measured_gpu();
             return;
@@ -94,7 +107,17 @@ impl Gatherer<'_> {
 
     /// Takes how many GPUs sentences say there are, where all that say it agree.
     fn counted_gpus(&mut self, found: &[(usize, Mention)]) {
-        let mut counts = found.iter().filter_map(|(place, mention)| Some((*place, mention.span, mention.count?)));
+        let found = found.iter().filter(|(_, mention)| !mention.is_weighed);
+        // Of several kinds in one sentence no single number is how many there are.
+        let counted: Vec<&Mention> =
+            found.clone().filter(|(_, mention)| mention.count.is_some()).map(|(_, mention)| mention).collect();
+        let is_one = |pair: &[&Mention]| {
+            pair[0].span.line != pair[1].span.line || pair[0].ids.iter().any(|id| pair[1].ids.contains(id))
+        };
+        if !counted.windows(2).all(is_one) {
+            return;
+        }
+        let mut counts = found.filter_map(|(place, mention)| Some((*place, mention.span, mention.count?)));
         let Some((place, span, count)) = counts.next() else { return };
         if counts.all(|(.., other)| other == count) && !self.found.draft.facts.contains_key(&Fact::GivenGpus) {
             self.implied(Fact::GivenGpus, Value::Integer(count), "GPU", (place, span), Rank::Environment);
@@ -106,6 +129,11 @@ impl Gatherer<'_> {
 fn listed_count(text: &str) -> Option<(i64, Span)> {
     let source = Source::new(text);
     lines(text).find_map(|(start, line)| {
+        // What accelerate prints of the GPUs that it found (commands/launch.py `_validate_launch_command`).
+        let printed = line.trim().strip_prefix("`--num_processes` was set to a value of `");
+        if let Some(count) = printed.and_then(|rest| rest.split('`').next()?.parse::<i64>().ok()) {
+            return (count > 0).then(|| (count, source.span(start, start + line.len())));
+        }
         let (label, value) = line.trim().trim_start_matches(['-', '*', ' ']).split_once(':')?;
         let is_count = ["gpu number", "gpu count"].contains(&label.trim().to_ascii_lowercase().as_str());
         let count = value.trim().parse::<i64>().ok().filter(|count| is_count && *count > 0)?;
@@ -117,8 +145,11 @@ fn listed_count(text: &str) -> Option<(i64, Span)> {
 fn told_count(text: &str) -> Option<(i64, Span)> {
     let source = Source::new(text);
     let mut found: Option<(i64, Span)> = None;
-    for (start, line) in lines(text).filter(|(_, line)| sentence(line, true).is_some()) {
-        let words: Vec<&str> = line.split_whitespace().collect();
+    for (start, line) in lines(text) {
+        // A condition holds for its clause.
+        let clauses = line.split([',', '，', '。', ';', '；', '!', '?']).flat_map(|clause| clause.split(". "));
+        let words: Vec<&str> =
+            clauses.filter(|clause| sentence(clause, true).is_some()).flat_map(str::split_whitespace).collect();
         for pair in words.windows(2) {
             let [count, unit] = pair else { continue };
             let unit = unit.trim_matches(|letter: char| !letter.is_ascii_alphanumeric()).to_ascii_lowercase();
@@ -173,7 +204,9 @@ fn mentions(text: &str, kind: Kind, is_note: bool) -> Vec<Mention> {
     let source = Source::new(text);
     let mut found = Vec::new();
     let mut fenced = false;
-    for (start, line) in lines(text) {
+    let mut rows = lines(text).peekable();
+    while let Some((start, line)) = rows.next() {
+        let below = rows.peek().map_or("", |(_, line)| *line);
         fenced ^= is_note && line.trim_start().starts_with("```");
         // A report may fence its sentences too.
         let is_code = line.contains([':', '=', '\\', '(', '{', '<', '`']) || line.contains("--");
@@ -184,7 +217,7 @@ fn mentions(text: &str, kind: Kind, is_note: bool) -> Vec<Mention> {
                 // Clouds call the smaller one A100 and V100; the larger has its size in its name.
                 let is_clear = is_clear || line.trim_start().starts_with("accelerators:");
                 let count = count_beside(part, from, to).filter(|_| !is_stated);
-                Mention { ids, is_clear, span, is_stated, count }
+                Mention { ids, is_clear, span, is_stated, count, is_weighed: false }
             }));
         };
         let rented = instances(line);
@@ -199,13 +232,21 @@ fn mentions(text: &str, kind: Kind, is_note: bool) -> Vec<Mention> {
                 span: source.span(start + one.from, start + one.to),
                 is_stated: !(is_text || is_comment),
                 count: Some(one.count),
+                is_weighed: false,
             }));
         } else if let Some(name) = in_banner(line).or_else(|| in_table(line)) {
-            let printed = [name, &size_in_banner(line).map_or_else(String::new, |size| format!(" {size}GB"))].concat();
-            let ids = search(name).one().or_else(|| search(&printed).one());
+            // A table cuts names short; what the card holds stands in the next row.
+            let full = name.trim_end_matches('.').trim_end_matches(['-', ' ']);
+            let size = size_in_banner(line).or_else(|| size_in_row(below));
+            let printed = [full, &size.map_or_else(String::new, |size| format!(" {size}GB"))].concat();
+            let whole = full.rsplit_once('-').map(|(whole, _)| whole).filter(|_| full.len() < name.len());
+            let cut = whole.map(|whole| [whole, &size.map_or_else(String::new, |size| format!(" {size}GB"))].concat());
+            let named = (full.len() == name.len()).then(|| search(name).one()).flatten();
+            let ids = named.or_else(|| search(&printed).one()).or_else(|| search(cut.as_deref()?).one());
             let span = source.span(at(name), at(name) + name.len());
+            let (ids, is_clear, is_stated) = (ids.into_iter().collect(), true, true);
             // One that the catalogue does not have is none of those that it has.
-            found.push(Mention { ids: ids.into_iter().collect(), is_clear: true, span, is_stated: true, count: None });
+            found.push(Mention { ids, is_clear, span, is_stated, count: None, is_weighed: false });
         } else if let Some(kind) = asked_for(line) {
             add(kind, true);
         } else if let Some(value) = labelled(line) {
@@ -214,17 +255,29 @@ fn mentions(text: &str, kind: Kind, is_note: bool) -> Vec<Mention> {
             let is_unknown = value.contains("NVIDIA") && names(value).is_empty();
             if is_unknown {
                 let span = source.span(at(value.trim()), at(value.trim()) + value.trim().len());
-                found.push(Mention { ids: Vec::new(), is_clear: false, span, is_stated: true, count: None });
+                let (ids, is_weighed) = (Vec::new(), false);
+                found.push(Mention { ids, is_clear: false, span, is_stated: true, count: None, is_weighed });
             }
         } else if let Some(sentence) = sentence(line, is_note && !(fenced && is_code) || kind == Kind::Unknown) {
             add(sentence, false);
+            let unknown = other(line).filter(|_| is_note && !fenced && names(sentence).is_empty());
+            found.extend(unknown.map(|(from, to)| {
+                let (span, is_weighed) = (source.span(start + from, start + to), true);
+                Mention { ids: Vec::new(), is_clear: false, span, is_stated: false, count: None, is_weighed }
+            }));
         } else if is_note && !fenced {
             // Of a sentence that weighs, a clause that counts GPUs still says which there are.
             let clauses = line.split([',', '，', '。', ';', '；', '!', '?']).flat_map(|clause| clause.split(". "));
-            let clauses = clauses.filter_map(|clause| sentence(clause, true));
+            let clauses = clauses.filter(|clause| told(clause));
             let counts =
                 |clause: &&str| names(clause).iter().any(|(.., from, to)| count_beside(clause, *from, *to).is_some());
             clauses.filter(counts).for_each(|clause| add(clause, false));
+            let named = names(line).into_iter().next();
+            let named = named.or_else(|| other(line).map(|(from, to)| (Vec::new(), false, from, to)));
+            found.extend(named.map(|(ids, is_clear, from, to)| {
+                let span = source.span(start + from, start + to);
+                Mention { ids, is_clear, span, is_stated: false, count: None, is_weighed: true }
+            }));
         }
     }
     found
@@ -255,7 +308,17 @@ fn in_table(line: &str) -> Option<&str> {
     let is_bus = bus.split(' ').next().is_some_and(|bus| bus.len() >= 12 && bus.matches(':').count() == 2);
     let name = card.trim_start_matches(|letter: char| letter.is_ascii_digit());
     let name = ["Off", "On", "N/A"].iter().find_map(|mode| name.strip_suffix(mode)).unwrap_or(name).trim();
-    (is_bus && name.len() < card.len() && !name.is_empty() && !name.ends_with("...")).then_some(name)
+    (is_bus && name.len() < card.len() && !name.is_empty()).then_some(name)
+}
+
+/// GB of the card that the second row of nvidia-smi says: `| N/A   30C    P0    25W / 250W |      4MiB / 32768MiB |`.
+fn size_in_row(line: &str) -> Option<u32> {
+    let memory = line.trim().strip_prefix('|')?.split('|').nth(1)?.trim();
+    let (_, total) = memory.split_once("MiB / ")?;
+    let mib: u32 = total.trim().strip_suffix("MiB")?.trim().parse().ok()?;
+    const MIB_PER_GIB: u32 = 1024;
+    // Its makers count what the driver keeps too.
+    (mib > 0 && mib < 4096 * MIB_PER_GIB).then(|| mib.div_ceil(MIB_PER_GIB))
 }
 
 /// The kind of GPU that a line asks a cluster for: `--gres=gpu:a100:4`, `--gpus-per-node=h100:8`.
@@ -330,6 +393,11 @@ fn labelled(line: &str) -> Option<&str> {
     (names_gpu && is_plain).then_some(value)
 }
 
+/// Whether a clause that counts GPUs tells of the run: `8xH100 for training` does, `if you have 8xH100` does not.
+fn told(clause: &str) -> bool {
+    sentence(&clause.replace(" for ", " with "), true).is_some()
+}
+
 /// What a person writes in a line: a note's whole line, of a file of keys or code its comment. Lines that weigh one GPU against
 /// another, or say what to do on one, name no run's.
 fn sentence(line: &str, is_note: bool) -> Option<&str> {
@@ -337,16 +405,36 @@ fn sentence(line: &str, is_note: bool) -> Option<&str> {
         "if", "for", "when", "or", "unless", "like", "e.g.", "such", "than", "require", "requires", "required", "need",
         "needs", "minimum", "least", "ampere", "else", "not", "instead",
     ];
+    const TELLERS: [&str; 14] = [
+        "i",
+        "i'm",
+        "i've",
+        "we",
+        "we're",
+        "my",
+        "our",
+        "using",
+        "running",
+        "training",
+        "finetuning",
+        "fine-tuning",
+        "trying",
+        "testing",
+    ];
     let written = if is_note {
         line
     } else {
         let at = line.find('#').filter(|at| *at == 0 || line[..*at].ends_with([' ', '\t']))?;
         &line[at + 1..]
     };
-    let weighs = written.split_whitespace().any(|word| {
-        let word = word.trim_matches([',', '(', ')', ':', '?', '`']).to_ascii_lowercase();
-        CONDITIONS.contains(&word.as_str())
-    });
+    let plain = |word: &str| word.trim_matches([',', '(', ')', ':', '?', '`']).to_ascii_lowercase();
+    let mut words = written.split_whitespace().map(plain).peekable();
+    let mut weighs = false;
+    while let Some(word) = words.next() {
+        // `when I use two of them`: what the writer did.
+        let is_told = word == "when" && words.peek().is_some_and(|next| TELLERS.contains(&next.as_str()));
+        weighs |= !is_told && CONDITIONS.contains(&word.as_str());
+    }
     (!weighs && !written.trim_start().starts_with("SBATCH")).then_some(written)
 }
 
@@ -364,8 +452,10 @@ fn names(text: &str) -> Vec<(Vec<&'static str>, bool, usize, usize)> {
             let joined = window.iter().map(|(from, to)| &text[*from..*to]).collect::<Vec<_>>().join(" ");
             let counted = at > 0 && is_times(&text[words[at - 1].0..words[at - 1].1])
                 || text[..from].trim_end().ends_with(['x', 'X', '*', '×', '张', '块', '卡', '片'])
-                || is_bare(&joined, &text[to..]);
-            if !is_one || !is_name(&joined, counted) {
+                || is_bare(&joined, &text[to..])
+                || is_counted(&joined, &text[..from]);
+            let holds_count = window.iter().any(|(from, to)| is_times(&text[*from..*to]));
+            if !is_one || holds_count || !is_name(&joined, counted) {
                 return None;
             }
             let hits = sized(&joined, text, from, to);
@@ -391,6 +481,48 @@ fn is_bare(name: &str, behind: &str) -> bool {
     const NUMBERS: [&str; 3] = ["3090", "4090", "5090"];
     let ends = |next: char| !next.is_ascii() || "+,)/".contains(next);
     NUMBERS.contains(&name) && behind.chars().next().is_none_or(ends)
+}
+
+/// Whether a number is a GPU's by the number of them before it: `two 3090s`, `2 4090`.
+fn is_counted(name: &str, before: &str) -> bool {
+    const NUMBERS: [&str; 5] = ["2080", "3080", "3090", "4090", "5090"];
+    const COUNTS: [&str; 14] =
+        ["a", "single", "one", "two", "dual", "three", "four", "six", "eight", "1", "2", "4", "6", "8"];
+    let last = before.trim_end().rsplit(|letter: char| !letter.is_ascii_alphanumeric()).next().unwrap_or("");
+    NUMBERS.contains(&name.trim_end_matches('s')) && COUNTS.contains(&last.to_ascii_lowercase().as_str())
+}
+
+/// Where a text names a card that the catalogue does not have: `RTX 9999`, `a K80 card`, `NVIDIA X100`.
+fn other(text: &str) -> Option<(usize, usize)> {
+    const BRANDS: [&str; 7] = ["nvidia", "geforce", "rtx", "gtx", "tesla", "quadro", "radeon"];
+    const CARDS: [&str; 6] = ["gpu", "gpus", "vram", "card", "cards", "graphics"];
+    let words = words(text);
+    let word = |at: usize| words.get(at).map_or("", |(from, to)| &text[*from..*to]);
+    (0..words.len()).find_map(|at| {
+        let name = word(at);
+        let (from, to) = words[at];
+        // `two 48G graphics cards`, `a single GPU 16Gb VRAM`: a card by what it holds.
+        let size = name.trim_end_matches(['B', 'b']).trim_end_matches(['i']).strip_suffix(['G', 'g']);
+        let is_size = size.is_some_and(|size| !size.is_empty() && size.bytes().all(|byte| byte.is_ascii_digit()));
+        let is_word = |at: usize| CARDS.contains(&word(at).to_ascii_lowercase().as_str());
+        if is_size && (is_word(at + 1) || is_word(at + 2) || at > 0 && is_word(at - 1)) {
+            return Some((from, to));
+        }
+        let (letters, digits) =
+            (name.bytes().filter(u8::is_ascii_alphabetic).count(), name.bytes().filter(u8::is_ascii_digit).count());
+        let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric()) && name.len() <= 6;
+        let is_branded = at > 0
+            && BRANDS.contains(&word(at - 1).to_ascii_lowercase().as_str())
+            && digits >= 2
+            && letters <= 3
+            && is_plain;
+        // A series' letter and its number, before the word for what it is or behind how many there are.
+        let is_series = name.starts_with(|first: char| "ABHKLMPTV".contains(first)) && letters == 1 && is_plain;
+        let behind = word(at + 1).to_ascii_lowercase();
+        let is_card = ["gpu", "gpus", "card", "cards"].contains(&behind.as_str());
+        let is_counted = count_beside(text, from, to).is_some();
+        (is_branded || is_series && (2..=3).contains(&digits) && (is_card || is_counted)).then_some((from, to))
+    })
 }
 
 /// What a name can be: of several that differ in memory the one of the size beside it, `A100(40G)`, `80G A800s`.
@@ -490,7 +622,7 @@ fn count_beside(text: &str, from: usize, to: usize) -> Option<i64> {
     }
     // Behind the name, after its size and brackets.
     let behind = text[to..].trim_start_matches(|letter: char| {
-        letter.is_ascii_digit() || matches!(letter, ' ' | '(' | '（' | ')' | '）' | 'g' | 'G' | 'b' | 'B' | 's')
+        letter.is_ascii_digit() || matches!(letter, ' ' | '(' | '（' | ')' | '）' | 'g' | 'G' | 'i' | 'b' | 'B' | 's')
     });
     let skipped = text.len() - to - behind.len();
     let times = behind.strip_prefix(['x', 'X', '*', '×'])?.trim_start();
@@ -553,7 +685,7 @@ fn is_name(text: &str, is_counted: bool) -> bool {
         let is_written = letters && digits && !is_size && word.starts_with(|l: char| l.is_ascii_alphabetic());
         let is_plain = !is_short || !word.bytes().any(|byte| byte.is_ascii_lowercase());
         // `2080TI` too is a number with what it is called beside.
-        let digits_alone = lower.trim_end_matches("ti").trim_end_matches("super");
+        let digits_alone = lower.trim_end_matches("ti").trim_end_matches("super").trim_end_matches('s');
         let is_number = digits_alone.len() == 4
             && digits_alone.bytes().all(|byte| byte.is_ascii_digit())
             && (is_branded || place == 0 && is_counted);

@@ -12,6 +12,7 @@ mod printed;
 mod python;
 mod scripts;
 mod sentence_transformers;
+mod started;
 mod stated_models;
 mod task;
 mod trees;
@@ -152,6 +153,9 @@ pub(super) fn gather(files: &[File]) -> Gathered {
             read.manual(place, blocks);
             read.quoted(place, &file.text);
             read.unfenced(place, &file.text);
+            if !read.is_read(place) {
+                read.listed(place, &file.text);
+            }
             read.at_least_one(place);
         } else {
             let (kind, content) = recognise(&file.name, &file.text);
@@ -173,9 +177,14 @@ pub(super) fn gather(files: &[File]) -> Gathered {
             if is_unread {
                 read.unfenced(place, &file.text);
             }
+            if is_unread && !read.starts(place) {
+                read.listed(place, &file.text);
+            }
         }
     }
     let Parts { mut read, titles } = read;
+    started::start_scripts(files, &mut read);
+    started::own_commands(files, &mut read);
     let reads = options::give(files, &mut read);
     let parsed = options::Parsed::of(&read, reads);
     let classes = classes::of(&read);
@@ -310,6 +319,7 @@ impl Parts {
             // A word behind the fence may be any: what it stands for is tried first.
             let read = [named, recognise("", &block.text)]
                 .into_iter()
+                .chain(assigned(&block.text))
                 .find(|(kind, content)| configures(*kind, content, &block.text));
             if let Some((kind, content)) = read {
                 self.titles.extend(block.title);
@@ -318,7 +328,17 @@ impl Parts {
                 if let Some(last) = self.read.last_mut().filter(|_| is_script) {
                     last.script = Some(block.text);
                 }
+            } else {
+                self.listed(place, &block.text);
             }
+        }
+    }
+
+    /// Takes the command that a text holds as a list of words.
+    fn listed(&mut self, place: usize, text: &str) {
+        let read = super::listed::listed_command(text).map(|text| (recognise("block.sh", &text), text));
+        if let Some(((kind, content), _)) = read.filter(|((kind, content), text)| configures(*kind, content, text)) {
+            self.part(place, kind, content);
         }
     }
 
@@ -422,11 +442,35 @@ impl Parts {
         }
     }
 
+    fn is_read(&self, place: usize) -> bool {
+        self.read.iter().any(|read| read.place == place)
+    }
+
+    /// Whether a command of the file trains, or its keys say something.
+    fn starts(&self, place: usize) -> bool {
+        self.read.iter().filter(|read| read.place == place).any(|read| match &read.content {
+            Content::Commands(commands) => commands.iter().any(commands::trains),
+            _ => read.kind != Kind::Unknown,
+        })
+    }
+
     fn at_least_one(&mut self, place: usize) {
         if self.read.last().is_none_or(|last| last.place != place) {
             self.file(place, Kind::Unknown, Content::Commands(Vec::new()), "");
         }
     }
+}
+
+/// The settings that a piece of Python assigns to a name, `ds_config = {...}`, and uses nowhere.
+fn assigned(text: &str) -> Option<(Kind, Content)> {
+    if !text.contains("= {") && !text.contains("={") && !text.contains("= dict(") {
+        return None;
+    }
+    let script = crate::syntax::python(text).ok()?;
+    let mut settings =
+        script.variables.iter().map(|variable| (super::recognise::kind_of(&variable.node), &variable.node));
+    let (kind, node) = settings.find(|(kind, node)| *kind != Kind::Unknown && !node.entries().is_empty())?;
+    Some((kind, Content::Tree(node.clone())))
 }
 
 /// Files that hold both a command and settings of a trainer.

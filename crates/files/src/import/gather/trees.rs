@@ -115,7 +115,8 @@ impl Gatherer<'_> {
         if self.parsed.reads && !self.parsed.parses {
             return;
         }
-        let is_open = self.found.is_script_open && !self.parsed.parses;
+        let is_named = self.found.trainer.is_some_and(|(_, evidence)| evidence >= Evidence::File);
+        let is_open = self.found.is_script_open && !is_named && !self.parsed.parses;
         let is_own =
             |key: &str| self.parsed.is_own(key) || is_open && OWN_ARGUMENTS.means(&key.replace('-', "_")).is_some();
         let of_classes: Vec<Entry> = entries.iter().filter(|entry| !is_own(&entry.key)).cloned().collect();
@@ -184,6 +185,12 @@ impl Gatherer<'_> {
         let known = shipped.or_else(|| crate::trainers::accelerate_named_after(stem));
         let Some(node) = known.and_then(|text| crate::syntax::yaml(&text).ok()) else {
             self.missing(path, file, span);
+            // What its name says of it: that DeepSpeed shards, and not how.
+            let lower = stem.to_ascii_lowercase();
+            if lower.contains("deepspeed") || lower.split(['_', '-', '.']).any(|part| part == "ds") {
+                let value = Value::Text(path.to_owned());
+                self.implied(Fact::Deepspeed, value, "config_file", (file, span), Rank::Accelerate);
+            }
             return;
         };
         self.found.draft.findings.push(Finding::at(Found::ShippedFile { path: path.to_owned() }, file, span));

@@ -3,6 +3,7 @@
 use headroom_core::plan::TrainerName;
 
 use super::super::NotExpressible;
+use super::super::convert;
 use super::super::draft::{Statement, is_computed};
 use super::Resolver;
 use crate::trainers::{Fact, Topic};
@@ -65,7 +66,16 @@ impl Resolver {
 
     /// A script that was not given, and that takes options which no Trainer has, need not have the Trainer's defaults either.
     fn open_script(&mut self) {
-        let is_own = self.gathered.is_script_open && !self.gathered.draft.unknown.is_empty();
+        let is_unnamed = self.missing.contains(&"model");
+        let is_own = self.gathered.is_script_open && (is_unnamed || !self.gathered.draft.unknown.is_empty());
+        let adapts = self.gathered.draft.sets.get("lora.r").is_some_and(|stated| {
+            stated.iter().any(|(said, _)| convert::whole(&said.node).is_some_and(|rank| rank > 0))
+        });
+        // A rank without the switch that its trainer has: the script's own switch says whether it adapts.
+        let is_full = self.text_of("method").is_none_or(|method| method == "full");
+        if is_own && adapts && is_full && !self.understood.iter().any(|told| told.field == "method") {
+            self.ask("method");
+        }
         for field in [BATCH, "max_length"] {
             // Prompts and answers have lengths of their own.
             let has_none = field == "max_length" && self.is_reinforcement();

@@ -101,7 +101,11 @@ impl Resolver {
     /// Whether DeepSpeed shards, and how.
     fn deepspeed(&mut self, word: &str, kind: Option<&(String, Statement)>) -> bool {
         let named = self.gathered.draft.fact(Fact::Deepspeed).is_some_and(|said| said.node.value != Value::Flag(false));
-        let used = self.flag(Fact::UsesDeepspeed).is_some_and(|(on, _)| on);
+        let is_switch =
+            self.gathered.draft.fact(Fact::Deepspeed).is_some_and(|said| said.node.value == Value::Flag(true))
+                && self.gathered.deepspeed.is_empty();
+        let used_by = self.flag(Fact::UsesDeepspeed).filter(|(on, _)| *on).map(|(_, statement)| statement);
+        let used = used_by.is_some();
         let chosen = word == "DEEPSPEED";
         let stage = self.whole(Fact::ZeroStage);
         // A script that takes a stage of its own makes DeepSpeed's configuration by it (openrlhf/utils/deepspeed).
@@ -121,9 +125,17 @@ impl Resolver {
         match stage {
             Some((stage, statement)) => self.set("zero_stage", stage, &statement),
             // accelerate utils/dataclasses.py `DeepSpeedPlugin.zero_stage`.
-            None if chosen && !named => self.default("zero_stage", 2),
+            None if (chosen || used) && !named => {
+                let told = kind.filter(|_| chosen).map(|(_, statement)| statement.clone()).or(used_by);
+                match told.filter(|_| !self.is_set("zero_stage")) {
+                    Some(statement) => self.set("zero_stage", 2, &statement),
+                    None => self.default("zero_stage", 2),
+                }
+            }
             // openrlhf/cli/train_*.py `--zero_stage`.
             None if openrlhf => self.default("zero_stage", 2),
+            // A switch of a script's own, whose settings are nowhere.
+            None if is_switch => self.missing.push("zero_stage"),
             None if self.is_unread(Fact::Deepspeed) => self.missing.push("zero_stage"),
             None => {}
         }

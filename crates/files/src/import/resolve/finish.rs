@@ -35,6 +35,7 @@ impl Resolver {
         self.understood.sort_by_key(|understood| (understood.file, understood.span.start));
         self.not_expressible.sort_by_key(|listed| (listed.file, listed.span.start));
         findings.sort_by_key(|finding| (std::cmp::Reverse(finding.kind.severity()), finding.file, finding.span.start));
+        findings.dedup();
         Import {
             plan,
             missing: self.missing,

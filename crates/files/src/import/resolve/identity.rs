@@ -94,7 +94,9 @@ impl Resolver {
         let estimator = self.text(Fact::Estimator);
         let mut task = of_class.map_or(Task::Sft, |(task, _)| task);
         if let Some((word, statement)) = &stage {
-            match task_of(word) {
+            // axolotl 0.3 had one kind of preferences to train with, and a switch for it.
+            let is_switch = word == "true" && statement.tool == "axolotl";
+            match task_of(if is_switch { "dpo" } else { word }) {
                 Some(found) => {
                     task = found;
                     self.note("task", Json::from(task.name()), statement);

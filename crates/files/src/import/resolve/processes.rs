@@ -3,7 +3,7 @@
 use headroom_core::plan::TrainerName;
 
 use super::super::convert;
-use super::super::draft::Statement;
+use super::super::draft::{Rank, Statement};
 use super::super::gather::Launcher;
 use super::Resolver;
 use crate::finding::{Finding, Kind};
@@ -24,6 +24,12 @@ impl Resolver {
         let ids = self.gpu_ids();
         let tasks = self.whole(Fact::Tasks);
         if let Some((total, statement)) = total {
+            // One process has one GPU: of a configuration that counts more than the run sees, these are as many as there can be.
+            let seen = visible.clone().filter(|(seen, _)| *seen < total && machines == 1);
+            if let (Rank::Accelerate, Some((seen, of_run))) = (statement.rank, seen) {
+                self.overridden(&of_run, &[statement]);
+                return Some((seen.max(1), of_run));
+            }
             return Some((total.max(1), statement));
         }
         let times = |(count, statement): (u64, Statement)| (count.saturating_mul(machines).max(1), statement);

@@ -145,6 +145,12 @@ impl Resolver {
         {
             self.set("reference.kind", "copy", &statement);
         }
+        if let Some((true, statement)) = self.flag(Fact::CopiesReference)
+            && matches!(self.task, Task::Dpo | Task::Kto)
+            && !self.is_set("reference.kind")
+        {
+            self.set("reference.kind", "copy", &statement);
+        }
         if self.named == TrainerName::Verl && self.is_reinforcement() {
             // trainer/ppo/utils.py `need_reference_policy`: either asks for it, and both are False by default.
             let told = [Fact::UsesReference, Fact::KlInReward].map(|fact| self.flag(fact));

@@ -10,15 +10,16 @@ use super::Reader;
 use super::words::shortened;
 
 /// Branches that stand deeper in others are read one after the other.
-const DEEPEST: usize = 16;
+pub(super) const DEEPEST: usize = 16;
 /// So are those behind so many: each keeps the variables that stood before it.
 pub(super) const MOST_BRANCHES: usize = 400;
 
 /// What a script has set.
 #[derive(Debug, Clone, Default)]
-struct State {
+pub(super) struct State {
     variables: BTreeMap<String, Vec<Word>>,
     exported: Vec<Entry>,
+    given: Option<Vec<Word>>,
 }
 
 /// What a condition is put together of.
@@ -136,7 +137,7 @@ impl Reader<'_> {
     }
 
     /// Commands up to one of `ends`, or to the end of a pattern's commands; `false` at the end of the text.
-    fn block(&mut self, ends: &[&str]) -> Result<bool, Fault> {
+    pub(super) fn block(&mut self, ends: &[&str]) -> Result<bool, Fault> {
         loop {
             self.lines();
             if ends.iter().any(|end| self.stands(end)) || self.rest().starts_with(";;") || self.is_behind_pattern() {
@@ -191,32 +192,38 @@ impl Reader<'_> {
             exported.insert(entry.key.clone(), Entry { node, ..entry.clone() });
         }
         let exported = exported.into_values().collect();
-        self.restore(State { variables, exported });
+        // Branches that may run and shift words differently leave none that is known.
+        let given = match outcomes.as_slice() {
+            [first, others @ ..] if others.iter().all(|other| other.given == first.given) => first.given.clone(),
+            _ => before.given.clone(),
+        };
+        self.restore(State { variables, exported, given });
     }
 
-    fn state(&self) -> State {
-        State { variables: self.variables.clone(), exported: self.exported.clone() }
+    pub(super) fn state(&self) -> State {
+        State { variables: self.variables.clone(), exported: self.exported.clone(), given: self.given.clone() }
     }
 
-    fn restore(&mut self, state: State) {
+    pub(super) fn restore(&mut self, state: State) {
         self.variables = state.variables;
         self.exported = state.exported;
+        self.given = state.given;
     }
 
     /// Whether the word `keyword` stands at the cursor.
-    fn stands(&self, keyword: &str) -> bool {
+    pub(super) fn stands(&self, keyword: &str) -> bool {
         let behind = self.rest().strip_prefix(keyword).and_then(|rest| rest.chars().next().or(Some('\n')));
         behind.is_some_and(|next| next.is_whitespace() || matches!(next, ';' | '&' | '|' | ')'))
     }
 
-    fn takes(&mut self, keyword: &str) -> bool {
+    pub(super) fn takes(&mut self, keyword: &str) -> bool {
         let stands = self.stands(keyword);
         self.at += if stands { keyword.len() } else { 0 };
         stands
     }
 
     /// Passes over what parts commands.
-    fn lines(&mut self) {
+    pub(super) fn lines(&mut self) {
         loop {
             self.blank();
             match (self.byte(0), self.byte(1)) {

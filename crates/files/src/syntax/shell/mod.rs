@@ -4,13 +4,16 @@
 mod arithmetic;
 mod branches;
 mod container;
+mod functions;
+mod given;
+mod loops;
 mod slurm;
 mod words;
 mod wrapped;
 
 use std::collections::BTreeMap;
 
-use super::command::{Command, Word};
+use super::command::{Command, Start, Word};
 use super::limits::{Fault, FaultKind, MOST_NODES, short_enough};
 use super::node::{Entry, Node, Value};
 use super::source::Source;
@@ -22,6 +25,14 @@ const NOTATION: &str = "shell";
 /// # Errors
 /// Where a quote does not end, or there is more than is read.
 pub fn read(text: &str) -> Result<Vec<Command>, Fault> {
+    read_with(text, None)
+}
+
+/// Reads a script that another command starts: with the words behind its name, and the variables before it.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_with(text: &str, start: Option<&Start>) -> Result<Vec<Command>, Fault> {
     short_enough(text)?;
     let source = Source::new(text);
     let variables = slurm::variables(&source);
@@ -37,7 +48,14 @@ pub fn read(text: &str) -> Result<Vec<Command>, Fault> {
         branches_left: branches::MOST_BRANCHES,
         loops: Vec::new(),
         unjoined: 0,
+        given: None,
+        turns: 1,
+        functions: BTreeMap::new(),
+        called: 0,
     };
+    if let Some(start) = start {
+        reader.start_with(start);
+    }
     reader.run()?;
     Ok(reader.commands)
 }
@@ -60,6 +78,14 @@ struct Reader<'t> {
     loops: Vec<bool>,
     /// Options of the command being read that stand behind a line without a backslash.
     unjoined: usize,
+    /// The words that the script is started with, as far as nothing has shifted them away; `None` where nobody gave any.
+    given: Option<Vec<Word>>,
+    /// How many runs loops around the cursor make of a command.
+    turns: usize,
+    /// Where the bodies of functions stand.
+    functions: BTreeMap<String, usize>,
+    /// Calls of functions around the cursor.
+    called: usize,
 }
 
 impl<'t> Reader<'t> {
@@ -131,7 +157,10 @@ impl<'t> Reader<'t> {
                 }
                 _ => {
                     let opens = |word: &Word| matches!(word.text.as_str(), "do" | "then" | "else" | "{");
-                    if environment.is_empty() && words.iter().all(opens) && self.branches()? {
+                    let begins = environment.is_empty() && words.iter().all(opens);
+                    if begins
+                        && (self.branches()? || self.options_loop()? || self.loop_of_words()? || self.defines()?)
+                    {
                         break;
                     }
                     if words.is_empty() && self.assigns(&mut environment)? {
@@ -215,6 +244,9 @@ impl<'t> Reader<'t> {
                 break;
             }
         }
+        if self.shifts(&words) || self.calls(&words, &environment)? {
+            return Ok(());
+        }
         if let Some(commands) = self.within(&words, &environment) {
             self.commands.extend(commands?);
             return Ok(());
@@ -233,7 +265,8 @@ impl<'t> Reader<'t> {
         if let Some(bare) = first.text.strip_prefix('!') {
             first.text = bare.to_owned();
         }
-        if first.text == "export" || first.text == "%env" || first.text == "declare" || first.text == "set" {
+        const SETTERS: [&str; 7] = ["export", "%env", "declare", "set", "local", "readonly", "typeset"];
+        if SETTERS.contains(&first.text.as_str()) {
             let is_shell = first.text == "export" || first.text == "%env";
             let pairs: Vec<(Entry, Word)> = words.iter().skip(1).filter_map(assigned).collect();
             pairs.into_iter().for_each(|(entry, value)| self.set(entry, value, is_shell));
@@ -255,8 +288,8 @@ impl<'t> Reader<'t> {
         let mut all = self.exported.clone();
         all.extend(environment);
         let span = self.source.span(start, self.at);
-        let unjoined = std::mem::take(&mut self.unjoined);
-        self.commands.push(Command { environment: all, words, span, output, document, unjoined });
+        let (unjoined, turns) = (std::mem::take(&mut self.unjoined), self.turns);
+        self.commands.push(Command { environment: all, words, span, output, document, unjoined, turns });
         Ok(())
     }
 

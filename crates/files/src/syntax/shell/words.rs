@@ -182,6 +182,18 @@ impl<'t> Reader<'t> {
         if length == 0 {
             let special = inside.chars().next().filter(|letter| "@*#?!$".contains(*letter));
             self.at += 1 + special.map_or(0, char::len_utf8);
+            match (special, self.given.clone()) {
+                (Some('#'), Some(given)) => {
+                    draft.text.push_str(&given.len().to_string());
+                    draft.begun = true;
+                    return Ok(());
+                }
+                (Some('@' | '*'), Some(given)) => {
+                    expand(draft, &given, true);
+                    return Ok(());
+                }
+                _ => {}
+            }
             (draft.begun, draft.known) = (true, draft.known && special.is_none());
             draft.text.push('$');
             draft.text.extend(special);
@@ -191,6 +203,8 @@ impl<'t> Reader<'t> {
         self.at += length + 1;
         match self.variables.get(&name).cloned() {
             Some(words) => expand(draft, &words, splits),
+            // Of a script whose words are known there are no others.
+            None if self.given.is_some() && name.bytes().all(|byte| byte.is_ascii_digit()) => {}
             None => self.unknown(draft, start),
         }
         Ok(())
@@ -205,6 +219,9 @@ impl<'t> Reader<'t> {
         let length = inside.find(|letter| !is_name(letter)).unwrap_or(inside.len());
         let (name, after) = inside.split_at(length);
         let name = name.to_owned();
+        if !counts && self.element(draft, &name, after, splits) {
+            return Ok(());
+        }
         let operators: &[&str] = if counts { &["[@]}", "[*]}"] } else { &[":-", ":=", "-", "[@]}", "[*]}", "}"] };
         let operator = operators.iter().copied().find(|sign| after.starts_with(sign));
         self.at += 2 + usize::from(counts) + length + operator.map_or(0, str::len);
@@ -257,11 +274,77 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
+    /// `${NAME[0]}` and `${NAME[$i]}`, `${!NAME[@]}`, `${NAME##*/}`: a word of a list, the places of a list, a part of a text. Whether it
+    /// is one of these, and known.
+    fn element(&mut self, draft: &mut Draft, name: &str, after: &str, splits: bool) -> bool {
+        if name.is_empty() {
+            let Some(inside) = after.strip_prefix('!') else { return false };
+            let length = inside.find(|letter| !is_name(letter)).unwrap_or(inside.len());
+            let (name, behind) = inside.split_at(length);
+            let is_list = behind.starts_with("[@]}") || behind.starts_with("[*]}");
+            let Some(words) = self.variables.get(name).filter(|_| is_list) else { return false };
+            let place = |(place, word): (usize, &Word)| Word { text: place.to_string(), known: true, ..word.clone() };
+            let places: Vec<Word> = words.iter().enumerate().map(place).collect();
+            expand(draft, &places, true);
+            self.at += 2 + 1 + length + 4;
+            return true;
+        }
+        let end = after.find('}').unwrap_or(after.len());
+        let (operation, _) = after.split_at(end);
+        let index = operation.strip_prefix('[').and_then(|index| index.strip_suffix(']'));
+        let found = match index {
+            Some(index) => {
+                let place = self.evaluate(index).and_then(|place| usize::try_from(place).ok());
+                place.and_then(|place| self.variables.get(name)?.get(place).cloned())
+            }
+            None => match self.variables.get(name).map(Vec::as_slice) {
+                Some([word]) if word.known => cut(&word.text, operation).map(|text| Word { text, ..word.clone() }),
+                _ => None,
+            },
+        };
+        let Some(word) = found else { return false };
+        expand(draft, &[word], splits);
+        self.at += 2 + name.len() + end + 1;
+        true
+    }
+
     /// What was read since `start` would have to be run.
     fn unknown(&self, draft: &mut Draft, start: usize) {
         draft.text.push_str(&shortened(self.source.text.get(start..self.at).unwrap_or("")));
         (draft.known, draft.begun) = (false, true);
     }
+}
+
+/// `text` without what a pattern stands for at its start (`#*=`, `##*/`) or end (`%.*`, `%%-*`), of a pattern with one `*` at its edge.
+fn cut(text: &str, operation: &str) -> Option<String> {
+    let is_plain = |pattern: &str| !pattern.is_empty() && !pattern.contains(['*', '?', '[', '$', '`', '\\', '"', '\'']);
+    let (is_start, is_longest, pattern) = if let Some(pattern) = operation.strip_prefix("##") {
+        (true, true, pattern)
+    } else if let Some(pattern) = operation.strip_prefix('#') {
+        (true, false, pattern)
+    } else if let Some(pattern) = operation.strip_prefix("%%") {
+        (false, true, pattern)
+    } else {
+        (false, false, operation.strip_prefix('%')?)
+    };
+    let star = if is_start { pattern.strip_prefix('*') } else { pattern.strip_suffix('*') };
+    let mark = star.unwrap_or(pattern);
+    if !is_plain(mark) {
+        return None;
+    }
+    let rest = match (is_start, star.is_some()) {
+        (true, false) => text.strip_prefix(mark),
+        (false, false) => text.strip_suffix(mark),
+        (true, true) => {
+            let at = if is_longest { text.rfind(mark) } else { text.find(mark) };
+            at.and_then(|at| text.get(at + mark.len()..))
+        }
+        (false, true) => {
+            let at = if is_longest { text.find(mark) } else { text.rfind(mark) };
+            at.and_then(|at| text.get(..at))
+        }
+    };
+    Some(rest.unwrap_or(text).to_owned())
 }
 
 const fn is_name(letter: char) -> bool {
@@ -291,7 +374,8 @@ fn expand(draft: &mut Draft, words: &[Word], splits: bool) {
                 draft.done.push(Word { text, span: origin, known: draft.known });
                 draft.known = true;
             }
-            draft.origin = draft.text.is_empty().then_some(word.span);
+            // What a caller gave stands in its file: here it stands where it is used.
+            draft.origin = draft.text.is_empty().then_some(word.span).filter(|span| span.line > 0);
             draft.text.push_str(piece.trim_matches('"'));
             // Of a text that holds some unknown word, the others are known.
             draft.known &= word.known || (pieces_many && !piece.contains(['$', '`']));

@@ -1,6 +1,8 @@
 //! Commands within commands: `bash -c "..."`, what `docker run` or `srun` start behind their own flags, and what stands behind
 //! the `--` of tools that submit a command elsewhere.
 
+use std::collections::BTreeMap;
+
 use super::super::command::{Command, Word, base};
 use super::super::limits::Fault;
 use super::super::node::{Entry, Span};
@@ -70,6 +72,10 @@ impl Reader<'_> {
             branches_left: self.branches_left,
             loops: Vec::new(),
             unjoined: 0,
+            given: self.given.clone(),
+            turns: self.turns,
+            functions: BTreeMap::new(),
+            called: self.called,
         };
         Some(reader.run().map(|()| reader.commands.into_iter().map(|command| placed(command, word.span)).collect()))
     }
@@ -90,7 +96,7 @@ fn placed(mut command: Command, span: Span) -> Command {
 pub(super) fn unwrap(words: &mut Vec<Word>, environment: &mut Vec<Entry>, is_started: bool) {
     submitted(words);
     // Of `srun --nodes 2 torchrun` the first word is gone already.
-    if !(is_wrapper(words) || is_started && words.first().is_some_and(|first| first.text.starts_with("--"))) {
+    if !(is_wrapper(words) || is_started && words.first().is_some_and(|first| first.text.starts_with('-'))) {
         return;
     }
     let Some(started) = words.iter().position(starts) else { return };
