@@ -1,5 +1,7 @@
 //! Notes and manuals in Markdown: the files and commands in their fenced blocks.
 
+use super::prose::Lists;
+
 /// A fenced block.
 pub(super) struct Block {
     /// A name that says its notation as a file's does: by the word behind the fence.
@@ -113,6 +115,25 @@ fn single_marks(text: &str) -> Option<std::ops::Range<usize>> {
     }
 }
 
+/// `text` with its fenced blocks blanked.
+pub(super) fn without_blocks(text: &str) -> String {
+    let mut open: Option<&str> = None;
+    let of_line = |line| match (open, fence_of(line)) {
+        (None, Some((mark, _))) => {
+            open = Some(mark);
+            super::prose::blank(line)
+        }
+        (Some(mark), fence) => {
+            if fence.is_some_and(|(other, word)| other.starts_with(mark) && word.is_empty()) {
+                open = None;
+            }
+            super::prose::blank(line)
+        }
+        (None, None) => line.to_owned(),
+    };
+    text.split_inclusive('\n').map(of_line).collect()
+}
+
 /// What stands in `text` as it would in a file of its own, with everything else blanked: commands with their continued lines, and
 /// lines of keys and values that follow each other.
 pub(super) fn unfenced(text: &str) -> Vec<String> {
@@ -148,22 +169,43 @@ pub(super) fn unfenced(text: &str) -> Vec<String> {
         let part = |line: &str, is_it: bool| if is_it { command.clone() } else { blank(line) };
         Some(lines.iter().enumerate().map(|(at, line)| part(line, at == place)).collect::<String>())
     }));
-    let mut keys = vec![false; lines.len()];
+    found.extend(super::prose::objects(text));
+    for keys in texts_of_keys(&lines, &commands) {
+        let mut keep = vec![false; lines.len()];
+        keys.iter().for_each(|place| keep[*place] = true);
+        found.push(masked(&keep));
+    }
+    found
+}
+
+/// Lines of keys and values that follow each other, text by text; of very many texts the longest.
+fn texts_of_keys(lines: &[&str], commands: &[bool]) -> Vec<Vec<usize>> {
+    const MOST: usize = 16;
+    let mut found: Vec<Vec<usize>> = Vec::new();
+    let (mut keys, mut lists) = (Vec::new(), Lists::default());
     for place in 0..=lines.len() {
-        let goes_on = lines.get(place).is_some_and(|line| !commands[place] && is_key(line, keys.contains(&true)));
+        let line = lines.get(place).filter(|_| !commands[place]);
         // A pair that lacks its blank is none, and those around it are of one text all the same.
-        let is_slip = lines.get(place).is_some_and(|line| {
+        let is_slip = |line: &&&str| {
             let pair = line.trim().split_once(':');
             pair.is_some_and(|(name, value)| is_key(&[name, ": 1"].concat(), false) && !value.contains([' ', ':']))
-        });
-        if goes_on {
-            keys[place] = true;
-        } else if is_slip && keys.contains(&true) {
-            continue;
-        } else if keys.contains(&true) {
-            found.push(masked(&keys));
-            keys.fill(false);
+        };
+        if line.is_some_and(|line| is_key(line, !keys.is_empty()) && lists.takes(line)) {
+            keys.push(place);
+        } else if !keys.is_empty() && line.filter(is_slip).is_none() {
+            found.push(std::mem::take(&mut keys));
+            lists = Lists::default();
+            // What ends one text may begin the next.
+            if line.is_some_and(|line| is_key(line, false) && lists.takes(line)) {
+                keys.push(place);
+            }
         }
+    }
+    if found.len() > MOST {
+        let mut lengths: Vec<usize> = found.iter().map(Vec::len).collect();
+        lengths.sort_unstable_by(|one, other| other.cmp(one));
+        found.retain(|keys| keys.len() >= lengths[MOST - 1]);
+        found.truncate(MOST);
     }
     found
 }
@@ -261,8 +303,8 @@ fn is_variable(word: &str) -> bool {
 /// Whether a line is one of YAML: `key: value`, and behind such a line items, comments and nothing.
 fn is_key(line: &str, follows: bool) -> bool {
     let trimmed = line.trim();
-    let name = trimmed.split_once(':').map(|(name, rest)| (name.trim_start_matches("- "), rest));
-    let is_pair = name.is_some_and(|(name, rest)| {
+    let pair = trimmed.split_once(':');
+    let is_pair = pair.is_some_and(|(name, rest)| {
         !name.is_empty()
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
             && (rest.is_empty() || rest.starts_with(' '))

@@ -6,6 +6,7 @@ mod gather;
 mod json;
 mod markdown;
 mod notebook;
+mod prose;
 mod recognise;
 mod resolve;
 mod size;

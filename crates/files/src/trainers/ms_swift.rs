@@ -134,7 +134,7 @@ pub(super) const ROWS: &[Row] = &[
     nothing("check_dataset_strategy"),
     nothing("tuner_backend"),
     nothing("template_type"),
-    nothing("dataset_test_ratio"),
+    says("dataset_test_ratio", Fact::EvalData),
     nothing("gc_collect_after_offload"),
     nothing("train_backend"),
     bears("tp", Topic::Parallelism),

@@ -6,6 +6,7 @@ mod commands;
 mod files;
 mod reports;
 mod scripts;
+mod trainers;
 
 use headroom_core::job::Job;
 use headroom_core::plan::field;

@@ -1,6 +1,6 @@
 //! Commands: which one trains, with what launcher, trainer and arguments.
 
-use headroom_core::plan::{LaunchedBy, Task, TrainerName};
+use headroom_core::plan::{LaunchedBy, Release, Task, TrainerName};
 
 use super::super::draft::{Origin, Rank, Statement};
 use super::super::recognise::Kind;
@@ -136,6 +136,10 @@ impl Gatherer<'_> {
                 self.accelerate_file(&entry.node, file, entry.span);
             }
             self.found.draft.entries(&entries, Origin { table, file, rank: Rank::Launcher });
+            for word in words.iter().filter(|word| holds_options(word)) {
+                self.found.is_launcher_open = true;
+                self.computed(file, table, word);
+            }
         }
         let (mut entries, mut others) = self.split(file, &candidate);
         let (keys_trainer, _) = by_keys(&entries);
@@ -150,10 +154,7 @@ impl Gatherer<'_> {
         let trainer = candidate.trainer.unwrap_or(keys_trainer);
         if candidate.word.ends_with("train_bash.py") {
             // Gone in 0.7.1 (src/train.py since).
-            self.found
-                .versions
-                .entry(TrainerName::LlamaFactory.name().to_owned())
-                .or_insert_with(|| "0.7.0".to_owned());
+            self.found.at_most = Some(Release::new(0, 7, 0));
         }
         let evidence = match candidate.trainer {
             Some(_) => Evidence::Named,
@@ -234,17 +235,22 @@ impl Gatherer<'_> {
         }
         self.found.draft.entries(&entries, origin);
         for word in others.iter().filter(|word| holds_options(word)) {
-            let said = Statement {
-                file,
-                key: word.text.trim_start_matches('-').to_owned(),
-                span: word.span,
-                node: word.node(),
-                rank: Rank::Arguments,
-                tool: table.tool,
-            };
-            self.found.draft.bear(said, Topic::Computed);
+            self.computed(file, table, word);
         }
         self.stage(file, &candidate);
+    }
+
+    /// Lists a word that may hold any options.
+    fn computed(&mut self, file: usize, table: &Table, word: &Word) {
+        let said = Statement {
+            file,
+            key: word.text.trim_start_matches('-').to_owned(),
+            span: word.span,
+            node: word.node(),
+            rank: Rank::Arguments,
+            tool: table.tool,
+        };
+        self.found.draft.bear(said, Topic::Computed);
     }
 
     /// The arguments; what stands behind `--` belongs to axolotl's launcher.

@@ -30,6 +30,13 @@ impl Gatherer<'_> {
         let (mut found, mut hosts) = (Vec::new(), Vec::new());
         for (place, file) in self.files.iter().enumerate() {
             let is_note = notes.get(place).copied().unwrap_or(false);
+            let asked = lines(&file.text)
+                .find_map(|(start, line)| Some((super::slurm::asked_count(line)?, start, start + line.len())));
+            if let Some((count, start, end)) = asked {
+                let span = Source::new(&file.text).span(start, end);
+                let key = crate::import::resolve::ASKED;
+                self.implied(Fact::GivenGpus, Value::Integer(count), key, (place, span), Rank::Environment);
+            }
             let listed = listed_count(&file.text).or_else(|| told_count(&file.text).filter(|_| is_note));
             if let Some((count, span)) = listed {
                 self.implied(Fact::GivenGpus, Value::Integer(count), "GPU number", (place, span), Rank::Environment);

@@ -11,6 +11,7 @@ mod printed;
 mod python;
 mod scripts;
 mod sentence_transformers;
+mod slurm;
 mod stated_models;
 mod task;
 mod trees;
@@ -21,7 +22,7 @@ pub(super) use versions::listed;
 
 use std::collections::BTreeMap;
 
-use headroom_core::plan::{LaunchedBy, Task, TrainerName};
+use headroom_core::plan::{LaunchedBy, Release, Task, TrainerName};
 use serde_json::Value as Json;
 
 use super::File;
@@ -30,7 +31,7 @@ use super::markdown::{self, Block};
 use super::notebook;
 use super::recognise::{Content, Kind, recognise};
 use crate::finding::{Finding, Kind as Found};
-use crate::syntax::{Class, Node, Source, Span, Value};
+use crate::syntax::{Class, Command, Node, Source, Span, Value};
 use crate::trainers::Fact;
 
 /// What all files say together.
@@ -50,10 +51,16 @@ pub(super) struct Gathered {
     pub(super) task: Option<(Task, Evidence)>,
     /// Versions of packages, as stated.
     pub(super) versions: BTreeMap<String, String>,
+    /// The newest release of LLaMA-Factory that has the script which is started.
+    pub(super) at_most: Option<Release>,
+    /// Packages whose version is a state before the release that it is called after.
+    pub(super) unreleased: Vec<String>,
     /// A config.json and the name to show.
     pub(super) model_config: Option<(String, Json)>,
     /// What starts the processes.
     pub(super) launcher: Option<Launcher>,
+    /// What stands behind the launcher is in a variable that no file sets.
+    pub(super) is_launcher_open: bool,
     /// The command starts a script that was not given and is of no trainer that is known.
     pub(super) is_script_open: bool,
     /// Models that scripts load.
@@ -176,8 +183,11 @@ pub(super) fn gather(files: &[File]) -> Gathered {
             device_module: None,
             task: None,
             versions: BTreeMap::new(),
+            at_most: None,
+            unreleased: Vec::new(),
             model_config: None,
             launcher: None,
+            is_launcher_open: false,
             is_script_open: false,
             loads: Vec::new(),
             python: Python::default(),
@@ -271,13 +281,19 @@ struct Parts {
 impl Parts {
     /// Takes the blocks of a manual that configure a run or launch one.
     fn manual(&mut self, place: usize, blocks: Vec<Block>) {
-        for block in blocks {
+        let read = |block: Block| {
             let named = recognise(&block.name, &block.text);
             // A word behind the fence may be any: what it stands for is tried first.
-            let read = [named, recognise("", &block.text)]
-                .into_iter()
-                .find(|(kind, content)| configures(*kind, content, &block.text));
-            if let Some((kind, content)) = read {
+            let read = [named, recognise("", &block.text)];
+            let which = read.iter().position(|(kind, content)| configures(*kind, content, &block.text)).unwrap_or(0);
+            let [first, second] = read;
+            (block, if which == 0 { first } else { second })
+        };
+        let mut read: Vec<_> = blocks.into_iter().map(read).collect();
+        let mut trees: Vec<_> = read.iter_mut().map(|(_, read)| read).collect();
+        of_one_trainer(&mut trees);
+        for (block, (kind, content)) in read {
+            if configures(kind, &content, &block.text) {
                 self.titles.extend(block.title);
                 let is_script = matches!(content, Content::Script(_));
                 self.part(place, kind, content);
@@ -312,14 +328,11 @@ impl Parts {
         let is_shell = self.read.iter().filter(is_read).all(|read| read.kind == Kind::Shell);
         let is_note = markdown::blocks("", text).is_some();
         if self.read.iter().any(|read| is_read(&read)) && (!is_shell || is_note) {
+            self.beside_blocks(place, text);
             return;
         }
-        let parts: Vec<_> = markdown::unfenced(text)
-            .into_iter()
-            .map(|part| (recognise("", &part), part))
-            .filter(|((kind, content), part)| configures(*kind, content, part))
-            .collect();
-        if is_shell && !parts.iter().any(|((_, content), _)| matches!(content, Content::Tree(_))) {
+        let parts = outside(text);
+        if is_shell && !parts.iter().any(|(_, content)| matches!(content, Content::Tree(_))) {
             let starts = self.read.iter().any(|read| match &read.content {
                 Content::Commands(commands) if read.place == place => commands.iter().any(commands::trains),
                 _ => false,
@@ -331,9 +344,42 @@ impl Parts {
         if !parts.is_empty() {
             self.read.retain(|read| read.place != place);
         }
-        for ((kind, content), _) in parts {
+        for (kind, content) in parts {
             self.part(place, kind, content);
         }
+    }
+
+    /// Takes what stands between the blocks of a note and is of a kind that none of them is: the settings that a fenced command
+    /// names, the command of fenced settings.
+    fn beside_blocks(&mut self, place: usize, text: &str) {
+        let of_place = |read: &&Read| read.place == place;
+        let has = |kinds: fn(&Read) -> bool| self.read.iter().filter(of_place).any(kinds);
+        let has_command = has(|read| matches!(read.content, Content::Commands(_)));
+        let has_program = has(|read| matches!(read.content, Content::Script(_)));
+        let has_settings = has(|read| matches!(read.content, Content::Tree(_)) && !is_beside(read.kind));
+        let known: Vec<Kind> = self.read.iter().filter(of_place).map(|read| read.kind).collect();
+        for (kind, content) in outside(&markdown::without_blocks(text)) {
+            let is_new = match &content {
+                Content::Commands(_) => !has_command && !has_program,
+                Content::Tree(_) if is_beside(kind) => !known.contains(&kind),
+                Content::Tree(_) => !has_settings && !has_program && self.names_a_file(place),
+                _ => false,
+            };
+            if is_new {
+                self.part(place, kind, content);
+            }
+        }
+    }
+
+    /// Whether a command of the file names a file of settings.
+    fn names_a_file(&self, place: usize) -> bool {
+        let names = |command: &Command| {
+            command.words.iter().any(|word| [".yaml", ".yml", ".json"].iter().any(|ending| word.text.ends_with(ending)))
+        };
+        self.read.iter().filter(|read| read.place == place).any(|read| match &read.content {
+            Content::Commands(commands) => commands.iter().any(|command| commands::trains(command) && names(command)),
+            _ => false,
+        })
     }
 
     /// Takes the program of a notebook, and what its other cells configure or launch.
@@ -372,6 +418,30 @@ impl Parts {
             self.file(place, Kind::Unknown, Content::Commands(Vec::new()), "");
         }
     }
+}
+
+/// What a text without fences configures and launches. Lines of settings that sentences part are those of one trainer.
+fn outside(text: &str) -> Vec<(Kind, Content)> {
+    let mut parts: Vec<_> = markdown::unfenced(text).into_iter().map(|part| (recognise("", &part), part)).collect();
+    of_one_trainer(&mut parts.iter_mut().map(|(read, _)| read).collect::<Vec<_>>());
+    parts.into_iter().filter(|((kind, content), part)| configures(*kind, content, part)).map(|(read, _)| read).collect()
+}
+
+/// Parts of settings without the keys that name their trainer are of the one that another part names.
+fn of_one_trainer(parts: &mut [&mut (Kind, Content)]) {
+    let Some(main) = parts.iter().map(|part| part.0).find(|kind| trees::table_of(*kind).is_some()) else { return };
+    for (kind, content) in parts.iter_mut() {
+        if let (Content::Tree(node), Kind::Unknown | Kind::Transformers) = (&*content, *kind)
+            && trees::is_of(node, main)
+        {
+            *kind = main;
+        }
+    }
+}
+
+/// Settings of what runs beside a trainer.
+const fn is_beside(kind: Kind) -> bool {
+    matches!(kind, Kind::Accelerate | Kind::Deepspeed | Kind::Fsdp | Kind::Model | Kind::Adapter | Kind::Quantization)
 }
 
 /// Files that hold both a command and settings of a trainer.

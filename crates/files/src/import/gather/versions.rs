@@ -32,6 +32,9 @@ impl Gatherer<'_> {
         let is_comment = |line: &&str| line.trim_start().starts_with('#') && !line.contains("pip install");
         for line in text.lines().filter(|line| !is_comment(line)) {
             for (name, version) in stated(line, kind) {
+                if line.contains(&[version.as_str(), ".dev"].concat()) {
+                    self.found.unreleased.push(name.clone());
+                }
                 self.found.versions.insert(name, version);
             }
         }

@@ -10,7 +10,8 @@ use crate::trainers::{Fact, Topic};
 
 impl Resolver {
     pub(super) fn evaluation(&mut self) {
-        let data = self.take(Fact::EvalData).filter(|statement| is_given(&statement.node.value));
+        let kept = self.take(Fact::EvalData);
+        let data = kept.clone().filter(|statement| is_given(&statement.node.value));
         let every = self.take(Fact::EvalSteps).filter(|statement| is_given(&statement.node.value));
         let strategy = self.eval_strategy();
         match self.named {
@@ -24,6 +25,11 @@ impl Resolver {
             TrainerName::MsSwift => match (data, strategy) {
                 (Some(_), Some(strategy)) => self.set_strategy(Some(strategy)),
                 (Some(data), None) => self.set("eval_strategy", "steps", &data),
+                // Before 3.6 one row in a hundred is kept back, unless the files say that none is.
+                (None, strategy) if self.keeps_rows_back() => match kept {
+                    Some(none) => self.set("eval_strategy", "no", &none),
+                    None => self.set_strategy(strategy),
+                },
                 (None, _) => self.ignored += 1,
             },
             _ => self.set_strategy(strategy),
@@ -35,6 +41,19 @@ impl Resolver {
             self.cannot_say(&statement, Topic::Evaluation);
         }
         self.kept_logits();
+    }
+
+    /// Whether ms-swift splits its data where nothing is said (`split_dataset_ratio` 0.01 before 3.6); its second version evaluates
+    /// with the batch that it trains with (swift/llm/utils/argument.py `eval_batch_size`).
+    fn keeps_rows_back(&mut self) -> bool {
+        let release = self.runs.stated();
+        const EVALUATED: &str = "per_device_eval_batch_size";
+        if release.is_before(3, 0) && !self.gathered.draft.sets.contains_key(EVALUATED) {
+            let trained = self.gathered.draft.sets.get("per_device_train_batch_size").and_then(|stated| stated.last());
+            let batch = trained.and_then(|(statement, _)| convert::whole(&statement.node));
+            self.default(EVALUATED, batch.unwrap_or(1));
+        }
+        release.is_before(3, 6)
     }
 
     /// `eval_strategy`; YAML reads `no` as false.

@@ -99,6 +99,9 @@ impl Resolver {
     /// `freeze_vision_tower`, ms-swift's arguments/tuner_args.py `freeze_vit` and `freeze_aligner`, of models that have such parts.
     fn freezes_by_default(&self, part: &str) -> bool {
         let does = matches!(self.named, TrainerName::LlamaFactory | TrainerName::MsSwift);
-        does && part != LANGUAGE && self.has_tower()
+        // Before 3.0 `freeze_vit` was False, and adapters stood in the language model alone (swift/llm/utils/argument.py).
+        let trains_all = self.text_of("method").is_none_or(|method| method == "full");
+        let trains_towers = self.named == TrainerName::MsSwift && self.runs.stated().is_before(3, 0) && trains_all;
+        does && part != LANGUAGE && self.has_tower() && !trains_towers
     }
 }

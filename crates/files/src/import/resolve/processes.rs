@@ -10,9 +10,31 @@ use crate::finding::{Finding, Kind};
 use crate::syntax::Value;
 use crate::trainers::{Fact, Topic};
 
+/// What a cluster is asked for, as findings call it.
+pub(in crate::import) const ASKED: &str = "--gres=gpu";
+
 impl Resolver {
-    /// GPUs that work together, and what says so.
+    /// GPUs that work together, and what says so. More processes than the GPUs that they see are told.
     pub(super) fn processes(&mut self) -> Option<(u64, Statement)> {
+        let facts = &self.gathered.draft.facts;
+        let stated = |fact: Fact| facts.get(&fact).into_iter().flatten();
+        let listed_by = |said: &Statement| convert::text(&said.node).as_deref().and_then(listed);
+        let visible = stated(Fact::VisibleGpus).filter_map(|said| Some((listed_by(said)?, said.key.clone())));
+        let asked = stated(Fact::GivenGpus).filter(|said| said.key == ASKED);
+        let asked = asked.filter_map(|said| Some((convert::whole(&said.node)?, said.key.clone())));
+        let least = visible.chain(asked).min();
+        let found = self.counted();
+        if let (Some((count, statement)), Some((seen, by))) = (&found, least) {
+            let processes = count / self.machines();
+            if processes > seen && by != statement.key {
+                let key = statement.key.clone();
+                self.find(Kind::ProcessesBeyondGpus { key, processes, by, seen }, statement);
+            }
+        }
+        found
+    }
+
+    fn counted(&mut self) -> Option<(u64, Statement)> {
         let machines = self.machines();
         let visible = self.visible();
         let per_machine = self.per_machine();
@@ -45,7 +67,16 @@ impl Resolver {
                 }
                 found
             }
-            Some(Launcher::Torchrun) => None,
+            Some(Launcher::Torchrun) if !self.launcher_is_open() => None,
+            Some(Launcher::Torchrun) => {
+                let found = ids.or(visible).map(times);
+                if found.is_none() {
+                    self.missing.push("num_gpus");
+                    self.findings.push(Finding::nowhere(Kind::LauncherOpen));
+                    self.default("distributed.framework", "ddp");
+                }
+                found
+            }
             Some(Launcher::Swift | Launcher::Python) | None => {
                 if let Some(found @ (2.., _)) = tasks {
                     return Some(found);
@@ -70,6 +101,11 @@ impl Resolver {
                 None
             }
         }
+    }
+
+    /// Whether the number of processes stands behind the launcher in a variable that no file sets.
+    fn launcher_is_open(&self) -> bool {
+        self.gathered.is_launcher_open || self.gathered.draft.facts.contains_key(&Fact::ProcessesPerMachine)
     }
 
     /// One process that sees several GPUs.

@@ -51,7 +51,8 @@ impl Resolver {
     /// The DeepSpeed file that the run's trainer ships under a name.
     fn shipped(&self, path: &str) -> Option<Node> {
         let trainer = self.gathered.trainer.map(|(trainer, _)| trainer);
-        shipped_deepspeed(path, trainer).and_then(|text| crate::syntax::json(&text).ok())
+        let release = trainer.and_then(|trainer| self.release_of_files(trainer));
+        shipped_deepspeed(path, trainer, release).and_then(|text| crate::syntax::json(&text).ok())
     }
 
     fn open_deepspeed(&mut self, file: usize, node: &Node) {
