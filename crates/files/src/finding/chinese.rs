@@ -144,7 +144,7 @@ pub(super) fn said(kind: &Kind) -> Said {
             format!("请在方案中给出 `num_gpus`：机器数乘以 {each}。"),
         ),
         Kind::LauncherOpen => say(
-            "启动器的参数来自一个文件中没有赋值的变量，无法得知会启动几个进程。",
+            "启动器的参数来自一个取值未知的变量，无法得知会启动几个进程。",
             "请在方案中给出 `num_gpus`，或一并提供给该变量赋值的内容。",
         ),
         Kind::ProcessesBeyondGpus { key, processes, by, seen } => say(

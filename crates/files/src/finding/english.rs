@@ -173,7 +173,7 @@ pub(super) fn said(kind: &Kind) -> Said {
             format!("Give `num_gpus` in the plan: {each} for each machine."),
         ),
         Kind::LauncherOpen => say(
-            "What the launcher is given stands in a variable that no file sets: how many processes it starts is not known.",
+            "What the launcher is given stands in a variable that the files leave open: how many processes it starts is not known.",
             "Give `num_gpus` in the plan, or add the lines that set the variable.",
         ),
         Kind::ProcessesBeyondGpus { key, processes, by, seen } => say(

@@ -138,7 +138,7 @@ pub(super) fn without_blocks(text: &str) -> String {
 /// lines of keys and values that follow each other.
 pub(super) fn unfenced(text: &str) -> Vec<String> {
     let text = unquoted(text);
-    let text = if single_marks(&text).is_some() { text.replace('`', "\r") } else { text };
+    let text = if single_marks(&text).is_some() { text.replace('`', "\r") } else { without_marks(&text) };
     // What is to be seen stands in bold, marks before the first key and behind the last value.
     let text = text.replace("\n**", "\n \r").replace("**\n", "  \n");
     if let Some(printed) = printed_command(&text) {
@@ -152,13 +152,24 @@ pub(super) fn unfenced(text: &str) -> Vec<String> {
     };
     let mut commands = vec![false; lines.len()];
     let mut continues = false;
+    let is_option = |line: &&str| {
+        line.trim_start()
+            .strip_prefix("--")
+            .is_some_and(|name| name.starts_with(|first: char| first.is_ascii_alphabetic()))
+    };
     for (place, line) in lines.iter().enumerate() {
+        // Options that are quoted without what takes them.
+        let quotes = lines.get(place..place + 3).is_some_and(|three| three.iter().all(|line| is_option(line)));
         let begins = line.trim_end().ends_with('\\') && line.split_whitespace().all(is_variable);
         let sets = !line.trim().is_empty() && !line.contains(": ") && line.split_whitespace().all(is_assignment);
-        commands[place] = continues || begins || sets || super::terminal::launches_something(line);
-        // Posts lose the backslashes before lines of options.
-        let options_follow = lines.get(place + 1).is_some_and(|next| next.trim_start().starts_with("--"));
-        continues = commands[place] && (line.trim_end().ends_with('\\') || options_follow);
+        commands[place] = continues || begins || sets || quotes || super::terminal::launches_something(line);
+        // Posts lose the backslashes before lines of options, and between them before the script.
+        let next = lines.get(place + 1).map_or("", |next| next.trim());
+        let options_follow = next.starts_with("--")
+            || next.ends_with(".py") && !next.contains(' ') && line.trim_start().starts_with("--");
+        // A sentence does not go on with a command, whatever stands at its end.
+        let is_sentence = next.starts_with(|first: char| !first.is_ascii() || first == '{');
+        continues = commands[place] && (line.trim_end().ends_with('\\') && !is_sentence || options_follow);
     }
     let mut found = Vec::new();
     if commands.contains(&true) {
@@ -170,12 +181,44 @@ pub(super) fn unfenced(text: &str) -> Vec<String> {
         Some(lines.iter().enumerate().map(|(at, line)| part(line, at == place)).collect::<String>())
     }));
     found.extend(super::prose::objects(text));
+    found.extend(super::prose::statements(text));
     for keys in texts_of_keys(&lines, &commands) {
         let mut keep = vec![false; lines.len()];
         keys.iter().for_each(|place| keep[*place] = true);
         found.push(masked(&keep));
     }
     found
+}
+
+/// `text` without the single marks of code that lines begin or end with, each byte where it was.
+fn without_marks(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let content = line.trim_end();
+        let is_fence = content.trim_start().starts_with("```");
+        let begins = !is_fence && content.starts_with('`') && !content[1..].trim_end_matches('`').contains('`');
+        let ends = !is_fence
+            && content.len() > 1
+            && content.ends_with('`')
+            && content.matches('`').count() <= 2
+            && (begins || content.matches('`').count() == 1);
+        out.push_str(if begins { "\r" } else { "" });
+        let rest = &line[usize::from(begins)..];
+        if ends {
+            out.push_str(&rest[..content.len() - usize::from(begins) - 1]);
+            out.push(' ');
+            out.push_str(&line[content.len()..]);
+        } else {
+            out.push_str(rest);
+        }
+    }
+    out
+}
+
+/// The file that the line before the first of `part` names, of `text` of which it is a part.
+pub(super) fn title_before(text: &str, part: &str) -> Option<String> {
+    let first = part.lines().position(|line| !line.trim().is_empty())?;
+    text.lines().take(first).filter(|line| !line.trim().is_empty()).last().and_then(title_of)
 }
 
 /// Lines of keys and values that follow each other, text by text; of very many texts the longest.

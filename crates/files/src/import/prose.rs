@@ -55,6 +55,68 @@ pub(super) fn objects(text: &str) -> Vec<String> {
     found
 }
 
+/// The statements of Python that make settings, `args = dict(...)` and `json.dump(args, ...)`, with everything else blanked; `None`
+/// without any.
+pub(super) fn statements(text: &str) -> Option<String> {
+    const LONGEST: usize = 400;
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let mut out = String::with_capacity(text.len());
+    let (mut place, mut found) = (0, false);
+    while let Some(line) = lines.get(place) {
+        let end = if makes_settings(line) { end_of_call(&lines, place, LONGEST) } else { None };
+        match end {
+            Some(end) => {
+                found = true;
+                lines[place..=end].iter().for_each(|line| out.push_str(line));
+                place = end + 1;
+            }
+            None => {
+                out.push_str(&blank(line));
+                place += 1;
+            }
+        }
+    }
+    found.then_some(out)
+}
+
+/// Whether a line begins such a statement, at the first column.
+fn makes_settings(line: &str) -> bool {
+    if ["json.dump(", "yaml.dump("].iter().any(|call| line.starts_with(call)) {
+        return true;
+    }
+    let Some((name, value)) = line.split_once('=') else { return false };
+    let is_name =
+        |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let class = value.trim_start().split_once('(').map_or("", |(class, _)| class);
+    is_name(name.trim_end())
+        && is_name(class)
+        && (class == "dict" || ["Config", "Arguments"].iter().any(|ending| class.ends_with(ending)))
+}
+
+/// The line in which the call ends that begins in one, by its brackets.
+fn end_of_call(lines: &[&str], from: usize, longest: usize) -> Option<usize> {
+    let (mut depth, mut quote) = (0i64, None);
+    for (place, line) in lines.iter().enumerate().skip(from).take(longest) {
+        for letter in line.bytes() {
+            match (letter, quote) {
+                (letter, Some(mark)) if letter == mark => quote = None,
+                (_, Some(_)) => {}
+                (b'"' | b'\'', None) => quote = Some(letter),
+                (b'#', None) => break,
+                (b'(' | b'[' | b'{', None) => depth += 1,
+                (b')' | b']' | b'}', None) => depth -= 1,
+                _ => {}
+            }
+        }
+        // No text of one line goes on in the next.
+        quote = None;
+        if depth <= 0 {
+            return (depth == 0).then_some(place);
+        }
+    }
+    None
+}
+
 /// Where a line begins.
 #[allow(clippy::unnecessary_wraps)]
 fn next_line(at: &mut usize, line: &str) -> Option<usize> {

@@ -80,6 +80,9 @@ fn ms_swift_evaluates_and_trains_towers_as_its_release_does() {
     says(&[("r.sh", old)], fields, &[]);
     let none = old.replace("--batch_size 4", "--batch_size 4 --dataset_test_ratio 0");
     says(&[("r.sh", &none)], json!({"eval_strategy": "no"}), &[]);
+    let given = old.replace("--batch_size 4", "--val_dataset v.json --dataset_test_ratio 0");
+    let imported = says(&[("r.sh", &given)], json!({"eval_strategy": "steps"}), &[]);
+    assert!(!kinds(&imported).contains(&"overridden"));
     let newer = "pip install ms-swift==3.5.0\nswift sft --model Qwen/Qwen2-VL-2B-Instruct --train_type full --max_length 4096\n";
     let fields =
         json!({"eval_strategy": "steps", "freeze": ["vision_tower", "multi_modal_projector"], "optim": "adamw_torch"});
@@ -115,4 +118,98 @@ fn counts_of_processes_are_asked_for_or_told() {
     let imported = read(&[("r.sh", &machines)]);
     assert_eq!(imported.missing, ["num_gpus"]);
     assert!(kinds(&imported).contains(&"machines_missing"));
+}
+
+#[test]
+fn releases_in_sentences_and_scripts_of_a_trainer_count() {
+    let run = "CUDA_VISIBLE_DEVICES=0,1 torchrun --nproc_per_node 2 src/train.py a.yaml";
+    let post = format!(
+        "LLaMA Factory, version 0.7.1.dev0\n\n**Run:**\n{run}\n\n**a.yaml:**\n{YAML}deepspeed: ds_z2_config.json\n"
+    );
+    let imported = says(
+        &[("post.md", &post)],
+        json!({"trainer.version": "0.7.1", "distributed.overlap_comm": true, "num_gpus": 2}),
+        &[],
+    );
+    assert!(!kinds(&imported).contains(&"missing_file"));
+    let command = "swift sft --model Qwen/Qwen2.5-0.5B --train_type full --max_length 900";
+    for (said, version) in [
+        ("ms-swift 3.8.3版本训练溢出", "3.8.3"),
+        ("swift版本：3.5.2.post1", "3.5.2"),
+        ("swift 3.5.3 was used", "3.5.3"),
+    ] {
+        says(&[("post.md", &format!("{said}\n\n```\n{command}\n```\n"))], json!({"trainer.version": version}), &[]);
+    }
+    // Two that differ say nothing.
+    let both = format!("swift 3.4.0 works, here it is\nwith swift 3.5.0 it does not\n\n```\n{command}\n```\n");
+    assert_ne!(value(&read(&[("post.md", &both)]), "trainer.version"), json!("3.4.0"));
+}
+
+#[test]
+fn settings_that_marks_and_line_ends_hide_are_read() {
+    let marked = format!("配置：\n`{YAML}cutoff_len: 700`\n\n训练：\n`llamafactory-cli train a.yaml`\n");
+    let imported = says(&[("post.md", &marked)], json!({"max_length": 700, "method": "full"}), &[]);
+    assert!(kinds(&imported).contains(&"gpus_unknown"));
+    let titled = "## run.sh\naccelerate launch --config_file ac.yaml src/train.py --stage sft --finetuning_type full --model_name_or_path Qwen/Qwen2.5-0.5B\n\n\
+        ## ac.yaml\ncompute_environment: LOCAL_MACHINE\ndistributed_type: MULTI_GPU\nnum_processes: 4\n";
+    let imported = says(&[("post.md", titled)], json!({"num_gpus": 4, "distributed.framework": "ddp"}), &[]);
+    assert!(!kinds(&imported).contains(&"missing_file"));
+    let lines = "/usr/bin/python -m torch.distributed.run \n--nproc_per_node 4 \n--nnodes 1 \n/opt/swift/cli/sft.py \n\
+        --model Qwen/Qwen2.5-0.5B \n--train_type full \n--max_length 900 \n";
+    says(&[("post.md", lines)], json!({"num_gpus": 4, "max_length": 900}), &[]);
+    let runs_on = "NPROC_PER_NODE=8 swift sft \\\n  --model_type qwen2-vl-7b-instruct \\\n  --sft_type lora \\\n  --deepspeed default-zero3 \\\n  训练数据为：\n";
+    says(&[("post.md", runs_on)], json!({"zero_stage": 3, "num_gpus": 8}), &[]);
+}
+
+#[test]
+fn what_ms_swift_2_takes_and_prints_is_read() {
+    let printed = "SftArguments(\nmodel_type='qwen1half-7b-chat', \nsft_type='lora', quantization_bit=4, lora_target_modules=['DEFAULT'], \
+        max_length=3072, batch_size=1, eval_batch_size=2, bnb_4bit_comp_dtype='bf16', deepspeed=None)\n";
+    let fields = json!({"model": "Qwen/Qwen1.5-7B-Chat", "method": "qlora", "lora.target_modules": ["q_proj", "k_proj", "v_proj"],
+        "max_length": 3072, "eval_strategy": "steps", "per_device_eval_batch_size": 2});
+    let imported = says(&[("post.md", &format!("参数：\n```\n{printed}```\n"))], fields, &[]);
+    assert!(!kinds(&imported).contains(&"unknown_key"));
+    let spread = "NPROC_PER_NODE=1 CUDA_VISIBLE_DEVICES=0,1 swift sft --model_type qwen2-7b --sft_type lora --batch_size 3 --dataset_test_ratio 0.05\n";
+    let imported = says(&[("r.sh", spread)], json!({"per_device_eval_batch_size": 3, "num_gpus": 1}), &[]);
+    assert!(imported.not_expressible.iter().any(|listed| listed.key == "CUDA_VISIBLE_DEVICES"));
+    let engine = |more: &str| {
+        let run = format!(
+            "NPROC_PER_NODE=7 swift rlhf --rlhf_type grpo --model Qwen/Qwen2.5-0.5B --train_type lora --use_vllm true --num_generations 7 {more}\n"
+        );
+        value(&read(&[("r.sh", &run)]), "rollout.vllm_mode")
+    };
+    assert_eq!(
+        [engine("--vllm_device auto"), engine("--vllm_device auto --num_infer_workers 7")],
+        [json!("server"), json!("colocate")]
+    );
+}
+
+#[test]
+fn settings_that_are_no_file_and_no_command_are_read() {
+    let dict = "args = dict(\n  stage=\"sft\",  # supervised\n  model_name_or_path=\"Qwen/Qwen2.5-0.5B\",\n  finetuning_type=\"full\",\n  \
+        per_device_train_batch_size=3,\n)\njson.dump(args, open(\"a.json\", \"w\"))\n";
+    for text in [
+        format!("So:\n\n{dict}\nllamafactory-cli train a.json\n"),
+        format!("So:\n\n```python\n{dict}```\n\nllamafactory-cli train a.json\n"),
+    ] {
+        let imported = says(&[("post.md", &text)], json!({"per_device_train_batch_size": 3, "method": "full"}), &[]);
+        assert!(!kinds(&imported).contains(&"missing_file"), "{text}");
+    }
+    let options = "主要参数：\nNPROC_PER_NODE=4\n--deepspeed zero2 \\\n--train_type full \\\n--max_length 700 \\\n--per_device_train_batch_size 3 \\\n模型 7B\n";
+    says(
+        &[("post.md", options)],
+        json!({"max_length": 700, "zero_stage": 2, "method": "full"}),
+        &["model", "num_gpus"],
+    );
+    let prose = "```\nswift sft --model Qwen/Qwen2.5-0.5B --train_type full --max_length 700\n```\ndeepspeed 尝试过0.14.0 0.14.4\npython 3.12.9\n";
+    let imported = says(&[("post.md", prose)], json!({"max_length": 700}), &[]);
+    assert!(!kinds(&imported).contains(&"several_commands"));
+}
+
+#[test]
+fn a_model_that_is_not_known_leaves_what_is_said_of_it() {
+    let run = "swift sft --model $MODEL --model_type qwen2_5 --train_type full --freeze_vit true --max_length 700\n";
+    says(&[("r.sh", run)], json!({"freeze": ["vision_tower", "multi_modal_projector"]}), &["model"]);
+    let unsloth = "swift sft --model Qwen/Qwen2.5-0.5B --train_type lora --tuner_backend unsloth --max_length 700\n";
+    assert_eq!(read(&[("r.sh", unsloth)]).trainer.0, "unsloth");
 }

@@ -88,7 +88,7 @@ impl Gatherer<'_> {
 
     /// Arguments without a program, and variables without a command.
     fn bare(&mut self, file: usize, commands: &[Command]) {
-        let Some(first) = commands.first() else { return };
+        let Some(first) = commands.iter().find(|command| is_options(command)).or(commands.first()) else { return };
         let environment = Origin { table: &ENVIRONMENT, file, rank: Rank::Environment };
         self.found.draft.entries(&first.environment, environment);
         let (entries, _) = arguments(&first.words);
@@ -151,6 +151,11 @@ impl Gatherer<'_> {
         let is_read = given.is_some_and(|place| self.found.kinds[place] == super::super::recognise::Kind::Python);
         let of_trl = keys_trainer == TrainerName::Transformers && !is_read && is_method(&candidate.word);
         let keys_trainer = if of_trl { TrainerName::Trl } else { keys_trainer };
+        // LLaMA-Factory's own script, called as its folder is not.
+        let is_factory =
+            self.has_factory_file && candidate.trainer.is_none() && candidate.word == "train.py" && !script;
+        let candidate =
+            if is_factory { Candidate { trainer: Some(TrainerName::LlamaFactory), ..candidate } } else { candidate };
         let trainer = candidate.trainer.unwrap_or(keys_trainer);
         if candidate.word.ends_with("train_bash.py") {
             // Gone in 0.7.1 (src/train.py since).
@@ -344,6 +349,15 @@ pub(super) fn trains(command: &Command) -> bool {
     candidate(command).is_some()
 }
 
+/// Whether a command is nothing but options, as posts quote them without what takes them.
+pub(super) fn is_options(command: &Command) -> bool {
+    const LEAST: usize = 3;
+    let is_option = |word: &&Word| {
+        word.text.strip_prefix("--").is_some_and(|name| name.starts_with(|first: char| first.is_ascii_alphabetic()))
+    };
+    command.words.first().as_ref().is_some_and(is_option) && command.words.iter().filter(is_option).count() >= LEAST
+}
+
 fn candidate(command: &Command) -> Option<Candidate<'_>> {
     let words = command.words.as_slice();
     let made = |launcher, trainer, word: &str, arguments: &[Word], score| {
@@ -409,7 +423,7 @@ fn launched<'c>(
         _ => return None,
     };
     let Parts { flags: own, target, is_module, rest } = split;
-    let target = target?;
+    let target = target.filter(|target| is_target(&target.text))?;
     if launcher != Launcher::Python {
         flags.push((table, own));
     }
@@ -427,6 +441,13 @@ fn launched<'c>(
         }
         _ => Some(script(command, target, rest, flags, outer.unwrap_or(Launcher::Python), is_module)),
     }
+}
+
+/// Whether a launcher can start that: sentences too begin with a launcher's name, `deepspeed 0.16.2 was tried`.
+fn is_target(text: &str) -> bool {
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit() || b".+x~=<>".contains(&byte));
+    let is_sentence = !text.is_ascii() && !text.contains(".py") && !text.contains('/');
+    !(is_number || is_sentence)
 }
 
 /// A script or module with its arguments.

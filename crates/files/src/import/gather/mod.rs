@@ -174,6 +174,7 @@ pub(super) fn gather(files: &[File]) -> Gathered {
         parsed,
         classes,
         shown: shown(&read, files),
+        has_factory_file: read.iter().any(|read| read.kind == Kind::LlamaFactory),
         found: Gathered {
             kinds: (0..files.len()).map(|place| kind_of(&read, place)).collect(),
             notebooks,
@@ -222,6 +223,15 @@ pub(super) fn gather(files: &[File]) -> Gathered {
             gatherer.printed(place, &file.text);
         } else if gatherer.found.notebooks.contains(&place) {
             gatherer.printed_by_cells(place, &file.text);
+        }
+    }
+    for (_, file) in files.iter().enumerate().filter(|(place, _)| notes[*place]) {
+        if let Some((package, version)) = versions::told(&file.text) {
+            let is_before = file.text.contains(&[version.as_str(), ".dev"].concat());
+            if !gatherer.found.versions.contains_key(package) && is_before {
+                gatherer.found.unreleased.push(package.to_owned());
+            }
+            gatherer.found.versions.entry(package.to_owned()).or_insert(version);
         }
     }
     gatherer.stated_gpus(&notes);
@@ -332,7 +342,7 @@ impl Parts {
             return;
         }
         let parts = outside(text);
-        if is_shell && !parts.iter().any(|(_, content)| matches!(content, Content::Tree(_))) {
+        if is_shell && !parts.iter().any(|(_, content, _)| matches!(content, Content::Tree(_))) {
             let starts = self.read.iter().any(|read| match &read.content {
                 Content::Commands(commands) if read.place == place => commands.iter().any(commands::trains),
                 _ => false,
@@ -344,7 +354,8 @@ impl Parts {
         if !parts.is_empty() {
             self.read.retain(|read| read.place != place);
         }
-        for (kind, content) in parts {
+        for (kind, content, title) in parts {
+            self.titles.extend(title);
             self.part(place, kind, content);
         }
     }
@@ -358,7 +369,7 @@ impl Parts {
         let has_program = has(|read| matches!(read.content, Content::Script(_)));
         let has_settings = has(|read| matches!(read.content, Content::Tree(_)) && !is_beside(read.kind));
         let known: Vec<Kind> = self.read.iter().filter(of_place).map(|read| read.kind).collect();
-        for (kind, content) in outside(&markdown::without_blocks(text)) {
+        for (kind, content, title) in outside(&markdown::without_blocks(text)) {
             let is_new = match &content {
                 Content::Commands(_) => !has_command && !has_program,
                 Content::Tree(_) if is_beside(kind) => !known.contains(&kind),
@@ -366,6 +377,7 @@ impl Parts {
                 _ => false,
             };
             if is_new {
+                self.titles.extend(title);
                 self.part(place, kind, content);
             }
         }
@@ -421,10 +433,13 @@ impl Parts {
 }
 
 /// What a text without fences configures and launches. Lines of settings that sentences part are those of one trainer.
-fn outside(text: &str) -> Vec<(Kind, Content)> {
+fn outside(text: &str) -> Vec<(Kind, Content, Option<String>)> {
     let mut parts: Vec<_> = markdown::unfenced(text).into_iter().map(|part| (recognise("", &part), part)).collect();
     of_one_trainer(&mut parts.iter_mut().map(|(read, _)| read).collect::<Vec<_>>());
-    parts.into_iter().filter(|((kind, content), part)| configures(*kind, content, part)).map(|(read, _)| read).collect()
+    parts.retain(|((kind, content), part)| configures(*kind, content, part));
+    let titled =
+        |((kind, content), part): ((Kind, Content), String)| (kind, content, markdown::title_before(text, &part));
+    parts.into_iter().map(titled).collect()
 }
 
 /// Parts of settings without the keys that name their trainer are of the one that another part names.
@@ -450,9 +465,16 @@ fn shown(read: &[Read], files: &[File]) -> Vec<usize> {
     let is_settings = |read: &Read| {
         matches!(read.content, Content::Tree(_))
             && !matches!(read.kind, Kind::Unknown | Kind::Accelerate | Kind::Deepspeed)
+            && names_model(&read.content)
     };
     let is_command = |read: &Read| matches!(&read.content, Content::Commands(commands) if !commands.is_empty());
     (0..files.len()).filter(|place| holds(*place, is_settings) && holds(*place, is_command)).collect()
+}
+
+/// Whether settings name their model: those that do not are a part of others.
+fn names_model(content: &Content) -> bool {
+    const NAMES: [&str; 5] = ["model_name_or_path", "base_model", "model", "model_id_or_path", "model_type"];
+    matches!(content, Content::Tree(node) if NAMES.iter().any(|name| node.get(name).is_some()))
 }
 
 /// What the file in `place` is: the first of its blocks.
@@ -462,9 +484,11 @@ fn kind_of(read: &[Read], place: usize) -> Kind {
 
 /// Whether a block of a manual configures a run or launches one: there are others beside those.
 fn configures(kind: Kind, content: &Content, text: &str) -> bool {
-    let calls = ["Config(", "Arguments(", "Trainer(", "get_peft_model("];
+    let calls = ["Config(", "Arguments(", "Trainer(", "get_peft_model(", "json.dump(", "yaml.dump("];
     match content {
-        Content::Commands(commands) => commands.iter().any(commands::trains),
+        Content::Commands(commands) => {
+            commands.iter().any(|command| commands::trains(command) || commands::is_options(command))
+        }
         Content::Script(_) => calls.iter().any(|call| text.contains(call)),
         Content::Tree(_) => kind != Kind::Unknown,
         Content::Versions | Content::Fault(_) => false,
@@ -481,6 +505,8 @@ struct Gatherer<'f> {
     classes: Vec<Class>,
     /// Notes and logs that show settings of a trainer: what their command names is what they show.
     shown: Vec<usize>,
+    /// A file of LLaMA-Factory's keys is given, which its `src/train.py` is started with.
+    has_factory_file: bool,
     /// What a command or a file says that another file is.
     roles: Vec<Option<Role>>,
     found: Gathered,

@@ -30,6 +30,12 @@ impl Resolver {
                 let key = statement.key.clone();
                 self.find(Kind::ProcessesBeyondGpus { key, processes, by, seen }, statement);
             }
+            // Each process of ms-swift spreads its layers over its part of the GPUs (swift/llm/utils/utils.py `is_mp`,
+            // swift/model/utils.py `get_default_device_map`).
+            if self.named == TrainerName::MsSwift && processes > 0 && seen / processes > 1 {
+                let visible = self.gathered.draft.fact(Fact::VisibleGpus).cloned();
+                visible.iter().for_each(|said| self.cannot_say(said, Topic::Placement));
+            }
         }
         found
     }

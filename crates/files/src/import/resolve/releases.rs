@@ -103,6 +103,13 @@ impl Resolver {
             .or_else(|| Some((by_keys().into_iter().chain(by_script).min()?, false)))
     }
 
+    /// Whether the run is ms-swift's own and older than a release; where none is stated it is the newest.
+    pub(super) fn is_swift_before(&self, major: u32, minor: u32) -> bool {
+        let stated =
+            self.gathered.versions.get(TrainerName::MsSwift.name()).and_then(|version| Release::parse(version));
+        self.named == TrainerName::MsSwift && stated.is_some_and(|release| release.is_before(major, minor))
+    }
+
     /// Whether transformers is a release before 5.0, by itself or by the trainer that is of its time.
     pub(super) fn is_before_5(&self) -> bool {
         let stated = self.gathered.versions.get("transformers").map(|version| version.starts_with('4'));
@@ -199,6 +206,7 @@ impl Resolver {
 
     /// Tells which release was taken, whose step stands for it, and what an older one would change.
     pub(super) fn release_taken(&mut self) {
+        let is_implied = self.implied.iter().any(|implied| implied.tool == TrainerName::MsSwift.name());
         self.releases_implied();
         let Trainer { name, version } = &self.runs;
         let (name, version) = (*name, version.clone().unwrap_or_default());
@@ -210,10 +218,14 @@ impl Resolver {
             let is_told = self.findings.iter().any(|found| matches!(found.kind, Kind::ReleaseNotModelled { .. }));
             if self.runs.stated() != measured && !is_told {
                 let kind = match name {
-                    TrainerName::MsSwift => self.not_modelled_release(version, None),
-                    _ => Kind::StepOfRelease { trainer: name, stated: version, measured: measured.to_string() },
+                    TrainerName::MsSwift => self.not_modelled_release(version.clone(), None),
+                    _ => Kind::StepOfRelease { trainer: name, stated: version.clone(), measured: measured.to_string() },
                 };
                 self.findings.push(Finding::nowhere(kind));
+            }
+            let changes = if is_implied { self.changes(name) } else { Vec::new() };
+            if !changes.is_empty() {
+                self.findings.push(Finding::nowhere(Kind::ReleaseAssumed { trainer: name, taken: version, changes }));
             }
             return;
         }

@@ -17,6 +17,14 @@ impl Resolver {
     fn deepspeed_settings(&mut self) {
         // A path that a shell completes names a file all the same.
         for statement in self.gathered.draft.facts.get_mut(&Fact::Deepspeed).into_iter().flatten() {
+            // What follows a value by mistake is none of it.
+            let first = match &statement.node.value {
+                Value::List(values) => values.first().cloned(),
+                _ => None,
+            };
+            if let Some(first) = first {
+                statement.node = first;
+            }
             if let Some(path) = statement.node.path().filter(|path| !crate::syntax::base(path).contains('$')) {
                 statement.node.value = Value::Text(path.to_owned());
             }
