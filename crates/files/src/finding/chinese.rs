@@ -71,7 +71,7 @@ pub(super) fn said(kind: &Kind) -> Said {
                     trainer.name()
                 ),
             },
-            "请查看所用版本的默认值，并写明不同之处：长度、优化器、适配器的目标模块。",
+            "请查看所用版本的默认值，并写明不同之处：长度、优化器、评估、适配器的目标模块。",
         ),
         Kind::StepOfRelease { trainer, stated, measured } => say(
             format!("默认值取自 {} {stated}；该版本的训练步没有实测，按 {measured} 的训练步估算。", trainer.name()),

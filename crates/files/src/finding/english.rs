@@ -100,7 +100,7 @@ pub(super) fn said(kind: &Kind) -> Said {
                     trainer.name()
                 ),
             },
-            "Look up what your release takes by default, and set what differs: length, optimizer, modules of the adapters.",
+            "Look up what your release takes by default, and set what differs: length, optimizer, evaluation, modules of the adapters.",
         ),
         Kind::QuantizesNothing { key, bits } => say(
             format!("`{key}` without `{bits}` quantises nothing: the weights load in 16 bits, and this is no QLoRA."),

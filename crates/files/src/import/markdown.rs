@@ -233,13 +233,18 @@ fn texts_of_keys(lines: &[&str], commands: &[bool]) -> Vec<Vec<usize>> {
             let pair = line.trim().split_once(':');
             pair.is_some_and(|(name, value)| is_key(&[name, ": 1"].concat(), false) && !value.contains([' ', ':']))
         };
-        if line.is_some_and(|line| is_key(line, !keys.is_empty()) && lists.takes(line)) {
+        // `## cat configs/train.yaml`: another file begins.
+        let begins_file = line.is_some_and(|line| {
+            let comment = line.trim();
+            comment.starts_with('#') && !comment.contains(": ") && title_of(comment).is_some()
+        });
+        if !begins_file && line.is_some_and(|line| is_key(line, !keys.is_empty()) && lists.takes(line)) {
             keys.push(place);
         } else if !keys.is_empty() && line.filter(is_slip).is_none() {
             found.push(std::mem::take(&mut keys));
             lists = Lists::default();
             // What ends one text may begin the next.
-            if line.is_some_and(|line| is_key(line, false) && lists.takes(line)) {
+            if !begins_file && line.is_some_and(|line| is_key(line, false) && lists.takes(line)) {
                 keys.push(place);
             }
         }

@@ -198,8 +198,8 @@ fn settings_that_are_no_file_and_no_command_are_read() {
     let options = "主要参数：\nNPROC_PER_NODE=4\n--deepspeed zero2 \\\n--train_type full \\\n--max_length 700 \\\n--per_device_train_batch_size 3 \\\n模型 7B\n";
     says(
         &[("post.md", options)],
-        json!({"max_length": 700, "zero_stage": 2, "method": "full"}),
-        &["model", "num_gpus"],
+        json!({"max_length": 700, "zero_stage": 2, "method": "full", "num_gpus": 4}),
+        &["model"],
     );
     let prose = "```\nswift sft --model Qwen/Qwen2.5-0.5B --train_type full --max_length 700\n```\ndeepspeed 尝试过0.14.0 0.14.4\npython 3.12.9\n";
     let imported = says(&[("post.md", prose)], json!({"max_length": 700}), &[]);
@@ -212,4 +212,31 @@ fn a_model_that_is_not_known_leaves_what_is_said_of_it() {
     says(&[("r.sh", run)], json!({"freeze": ["vision_tower", "multi_modal_projector"]}), &["model"]);
     let unsloth = "swift sft --model Qwen/Qwen2.5-0.5B --train_type lora --tuner_backend unsloth --max_length 700\n";
     assert_eq!(read(&[("r.sh", unsloth)]).trainer.0, "unsloth");
+}
+
+#[test]
+fn texts_that_follow_each_other_and_counts_in_chinese_are_read() {
+    let two = "## cat ac.yaml\ncompute_environment: LOCAL_MACHINE\ndistributed_type: MULTI_GPU\nnum_processes: 4\n\
+        ## cat a.yaml\n# model\nmodel_name_or_path: Qwen/Qwen2.5-0.5B\nstage: sft\nfinetuning_type: full\nper_device_train_batch_size: 3\n";
+    let run = "accelerate launch --config_file ac.yaml src/train.py a.yaml\n";
+    let imported = says(
+        &[("post.md", &[run, two].concat())],
+        json!({"num_gpus": 4, "method": "full", "per_device_train_batch_size": 3}),
+        &[],
+    );
+    assert!(!kinds(&imported).iter().any(|kind| ["unknown_key", "missing_file"].contains(kind)));
+    let script = "swift/cli/sft.py --model Qwen/Qwen2.5-0.5B --train_type full --max_length 700 --deepspeed zero2";
+    for (said, count, gpu) in [
+        ("在7卡上运行", 7, None),
+        ("训练资源：32H800", 32, Some("h800-80gb")),
+        ("4张3090lora微调", 4, Some("rtx-3090")),
+    ] {
+        let imported =
+            says(&[("post.md", &format!("{said}\n\n{script}\n"))], json!({"num_gpus": count, "max_length": 700}), &[]);
+        if let Some(gpu) = gpu {
+            assert_eq!(value(&imported, "gpu"), json!(gpu), "{said}");
+        }
+    }
+    let switch = "python src/train_bash.py --stage sft --finetuning_type full --model_name_or_path Qwen/Qwen2.5-0.5B --flash_attn y --bf16\n";
+    says(&[("r.sh", switch)], json!({"attn_implementation": "flash_attention_2"}), &[]);
 }

@@ -206,7 +206,6 @@ impl Resolver {
 
     /// Tells which release was taken, whose step stands for it, and what an older one would change.
     pub(super) fn release_taken(&mut self) {
-        let is_implied = self.implied.iter().any(|implied| implied.tool == TrainerName::MsSwift.name());
         self.releases_implied();
         let Trainer { name, version } = &self.runs;
         let (name, version) = (*name, version.clone().unwrap_or_default());
@@ -218,14 +217,10 @@ impl Resolver {
             let is_told = self.findings.iter().any(|found| matches!(found.kind, Kind::ReleaseNotModelled { .. }));
             if self.runs.stated() != measured && !is_told {
                 let kind = match name {
-                    TrainerName::MsSwift => self.not_modelled_release(version.clone(), None),
-                    _ => Kind::StepOfRelease { trainer: name, stated: version.clone(), measured: measured.to_string() },
+                    TrainerName::MsSwift => self.not_modelled_release(version, None),
+                    _ => Kind::StepOfRelease { trainer: name, stated: version, measured: measured.to_string() },
                 };
                 self.findings.push(Finding::nowhere(kind));
-            }
-            let changes = if is_implied { self.changes(name) } else { Vec::new() };
-            if !changes.is_empty() {
-                self.findings.push(Finding::nowhere(Kind::ReleaseAssumed { trainer: name, taken: version, changes }));
             }
             return;
         }
