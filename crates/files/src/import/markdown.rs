@@ -152,14 +152,14 @@ pub(super) fn unfenced(text: &str) -> Vec<String> {
     };
     let mut commands = vec![false; lines.len()];
     let mut continues = false;
-    let is_option = |line: &&str| {
+    let is_option = |line: &&str| -> bool {
         line.trim_start()
             .strip_prefix("--")
             .is_some_and(|name| name.starts_with(|first: char| first.is_ascii_alphabetic()))
     };
     for (place, line) in lines.iter().enumerate() {
         // Options that are quoted without what takes them.
-        let quotes = lines.get(place..place + 3).is_some_and(|three| three.iter().all(|line| is_option(line)));
+        let quotes = lines.get(place..place + 3).is_some_and(|three| three.iter().all(is_option));
         let begins = line.trim_end().ends_with('\\') && line.split_whitespace().all(is_variable);
         let sets = !line.trim().is_empty() && !line.contains(": ") && line.split_whitespace().all(is_assignment);
         commands[place] = continues || begins || sets || quotes || super::terminal::launches_something(line);
@@ -226,8 +226,9 @@ fn texts_of_keys(lines: &[&str], commands: &[bool]) -> Vec<Vec<usize>> {
     const MOST: usize = 16;
     let mut found: Vec<Vec<usize>> = Vec::new();
     let (mut keys, mut lists) = (Vec::new(), Lists::default());
-    for place in 0..=lines.len() {
-        let line = lines.get(place).filter(|_| !commands[place]);
+    // One line more than there are ends the last text.
+    let own = lines.iter().zip(commands).map(|(line, is_command)| Some(line).filter(|_| !is_command));
+    for (place, line) in own.chain([None]).enumerate() {
         // A pair that lacks its blank is none, and those around it are of one text all the same.
         let is_slip = |line: &&&str| {
             let pair = line.trim().split_once(':');

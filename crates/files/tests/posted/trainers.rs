@@ -107,6 +107,9 @@ fn counts_of_processes_are_asked_for_or_told() {
         json!({"num_gpus": 8}),
         &[],
     );
+    let port = format!("torchrun --master_port $PORT src/train.py {options}\n");
+    let imported = says(&[("r.sh", &port)], json!({"num_gpus": 1}), &[]);
+    assert!(!imported.not_expressible.iter().any(|listed| listed.key.contains("PORT")));
     let beyond = format!("CUDA_VISIBLE_DEVICES=5,7 torchrun --nproc_per_node 4 src/train.py {options}\n");
     assert!(kinds(&read(&[("r.sh", &beyond)])).contains(&"processes_beyond_gpus"));
     let asked = format!("#!/bin/bash\n#SBATCH --gres=gpu:2\ntorchrun --nproc_per_node 4 src/train.py {options}\n");

@@ -136,7 +136,13 @@ impl Gatherer<'_> {
                 self.accelerate_file(&entry.node, file, entry.span);
             }
             self.found.draft.entries(&entries, Origin { table, file, rank: Rank::Launcher });
-            for word in words.iter().filter(|word| holds_options(word)) {
+            // What follows an option is its value.
+            let takes_value = |word: &Word| {
+                let name = word.text.trim_start_matches('-').replace('-', "_");
+                word.text.starts_with('-') && !name.contains('=') && !TORCHRUN_BARE.contains(&name.as_str())
+            };
+            let is_value = |at: usize| at > 0 && words.get(at - 1).is_some_and(takes_value);
+            for (_, word) in words.iter().enumerate().filter(|(at, word)| holds_options(word) && !is_value(*at)) {
                 self.found.is_launcher_open = true;
                 self.computed(file, table, word);
             }
