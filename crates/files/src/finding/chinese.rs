@@ -63,12 +63,15 @@ pub(super) fn said(kind: &Kind) -> Said {
         Kind::ReleaseNotModelled { trainer, release, key, measured } => say(
             match key {
                 Some(key) => format!(
-                    "文件没有说明 {name} 的版本；最后支持 `{key}` 的是 {release}，而该版本没有建模：文件未写的设置假定与 {measured} 相同。",
+                    "文件没有说明 {name} 的版本；最后支持 `{key}` 的是 {release}，该版本的训练步没有建模：除已知的变化外，文件未写的设置与 {measured} 相同。",
                     name = trainer.name()
                 ),
-                None => format!("{} {release} 没有建模：文件未写的设置假定与 {measured} 相同。", trainer.name()),
+                None => format!(
+                    "{} {release} 的训练步没有建模：除已知的变化外，文件未写的设置与 {measured} 相同。",
+                    trainer.name()
+                ),
             },
-            "请查看所用版本的默认值，并写明不同之处：长度、优化器、适配器的目标模块。",
+            "请查看所用版本的默认值，并写明不同之处：长度、优化器、评估、适配器的目标模块。",
         ),
         Kind::StepOfRelease { trainer, stated, measured } => say(
             format!("默认值取自 {} {stated}；该版本的训练步没有实测，按 {measured} 的训练步估算。", trainer.name()),
@@ -135,6 +138,20 @@ pub(super) fn said(kind: &Kind) -> Said {
         Kind::GpusMissing => say(
             "训练状态分片到多块 GPU 上，但文件没有说明有几块；每块 GPU 的显存占用取决于此。",
             "请给出 `num_gpus`：在方案中填写，或一并提供启动命令。",
+        ),
+        Kind::MachinesMissing { each } => say(
+            format!("每台机器启动 {each} 个进程，但文件没有说明有几台机器；每块 GPU 的显存占用取决于此。"),
+            format!("请在方案中给出 `num_gpus`：机器数乘以 {each}。"),
+        ),
+        Kind::LauncherOpen => say(
+            "启动器的参数来自一个取值未知的变量，无法得知会启动几个进程。",
+            "请在方案中给出 `num_gpus`，或一并提供给该变量赋值的内容。",
+        ),
+        Kind::ProcessesBeyondGpus { key, processes, by, seen } => say(
+            format!(
+                "`{key}` 在一台机器上启动 {processes} 个进程，而 `{by}` 只让它们看到 {seen} 块 GPU。方案按 {processes} 块处理。"
+            ),
+            "请改正有误的一处：每个进程需要自己的一块 GPU。",
         ),
         Kind::DataParallel { gpus } => say(
             format!(

@@ -92,15 +92,15 @@ pub(super) fn said(kind: &Kind) -> Said {
         Kind::ReleaseNotModelled { trainer, release, key, measured } => say(
             match key {
                 Some(key) => format!(
-                    "No file states the release of {name}. {release} was the last that took `{key}`, and it is not modelled: what the files leave open is assumed to be as in {measured}.",
+                    "No file states the release of {name}. {release} was the last that took `{key}`, and its step is not modelled: what the files leave open is as in {measured}, unless a change is known.",
                     name = trainer.name()
                 ),
                 None => format!(
-                    "{} {release} is not modelled: what the files leave open is assumed to be as in {measured}.",
+                    "The step of {} {release} is not modelled: what the files leave open is as in {measured}, unless a change is known.",
                     trainer.name()
                 ),
             },
-            "Look up what your release takes by default, and set what differs: length, optimizer, modules of the adapters.",
+            "Look up what your release takes by default, and set what differs: length, optimizer, evaluation, modules of the adapters.",
         ),
         Kind::QuantizesNothing { key, bits } => say(
             format!("`{key}` without `{bits}` quantises nothing: the weights load in 16 bits, and this is no QLoRA."),
@@ -165,6 +165,22 @@ pub(super) fn said(kind: &Kind) -> Said {
         Kind::GpusMissing => say(
             "The run is sharded over GPUs, and no file says how many. What each GPU needs depends on it.",
             "Give `num_gpus`: in the plan, or by the command that launches the run.",
+        ),
+        Kind::MachinesMissing { each } => say(
+            format!(
+                "Each machine runs {each} processes, and no file says how many machines. What each GPU needs depends on it."
+            ),
+            format!("Give `num_gpus` in the plan: {each} for each machine."),
+        ),
+        Kind::LauncherOpen => say(
+            "What the launcher is given stands in a variable that the files leave open: how many processes it starts is not known.",
+            "Give `num_gpus` in the plan, or add the lines that set the variable.",
+        ),
+        Kind::ProcessesBeyondGpus { key, processes, by, seen } => say(
+            format!(
+                "`{key}` starts {processes} processes on a machine, and `{by}` lets them see {seen} GPUs. The plan takes {processes} GPUs."
+            ),
+            "Correct the one that is wrong: each process needs a GPU of its own.",
         ),
         Kind::DataParallel { gpus } => say(
             format!(

@@ -254,6 +254,24 @@ kinds! {
     GpusUnknown = "gpus_unknown", Note;
     /// Nothing says how many GPUs, and the plan is shared out among them.
     GpusMissing = "gpus_missing", Warning;
+    /// Nothing says on how many machines a stated number of processes runs.
+    MachinesMissing {
+        /// Processes on each.
+        each: u64,
+    } = "machines_missing", Warning;
+    /// Words behind a launcher that may say how many processes there are, and that nobody knows.
+    LauncherOpen = "launcher_open", Warning;
+    /// More processes than the GPUs that they can see.
+    ProcessesBeyondGpus {
+        /// What says how many processes, as written.
+        key: String,
+        /// Processes on a machine.
+        processes: u64,
+        /// What says how many GPUs, as written.
+        by: String,
+        /// GPUs.
+        seen: u64,
+    } = "processes_beyond_gpus", Warning;
     /// Several GPUs and one process: `torch.nn.DataParallel`.
     DataParallel {
         /// GPUs that are visible.

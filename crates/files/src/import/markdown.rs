@@ -1,5 +1,7 @@
 //! Notes and manuals in Markdown: the files and commands in their fenced blocks.
 
+use super::prose::Lists;
+
 /// A fenced block.
 pub(super) struct Block {
     /// A name that says its notation as a file's does: by the word behind the fence.
@@ -155,11 +157,30 @@ fn single_marks(text: &str) -> Option<std::ops::Range<usize>> {
     }
 }
 
+/// `text` with its fenced blocks blanked.
+pub(super) fn without_blocks(text: &str) -> String {
+    let mut open: Option<&str> = None;
+    let of_line = |line| match (open, fence_of(line)) {
+        (None, Some((mark, _))) => {
+            open = Some(mark);
+            super::prose::blank(line)
+        }
+        (Some(mark), fence) => {
+            if fence.is_some_and(|(other, word)| other.starts_with(mark) && word.is_empty()) {
+                open = None;
+            }
+            super::prose::blank(line)
+        }
+        (None, None) => line.to_owned(),
+    };
+    text.split_inclusive('\n').map(of_line).collect()
+}
+
 /// What stands in `text` as it would in a file of its own, with everything else blanked: commands with their continued lines, and
 /// lines of keys and values that follow each other.
 pub(super) fn unfenced(text: &str) -> Vec<String> {
     let text = unquoted(text);
-    let text = if single_marks(&text).is_some() { text.replace('`', "\r") } else { text };
+    let text = if single_marks(&text).is_some() { text.replace('`', "\r") } else { without_marks(&text) };
     // What is to be seen stands in bold, marks before the first key and behind the last value.
     let text = text.replace("\n**", "\n \r").replace("**\n", "  \n");
     if let Some(printed) = printed_command(&text) {
@@ -173,13 +194,24 @@ pub(super) fn unfenced(text: &str) -> Vec<String> {
     };
     let mut commands = vec![false; lines.len()];
     let mut continues = false;
+    let is_option = |line: &&str| -> bool {
+        line.trim_start()
+            .strip_prefix("--")
+            .is_some_and(|name| name.starts_with(|first: char| first.is_ascii_alphabetic()))
+    };
     for (place, line) in lines.iter().enumerate() {
+        // Options that are quoted without what takes them.
+        let quotes = lines.get(place..place + 3).is_some_and(|three| three.iter().all(is_option));
         let begins = line.trim_end().ends_with('\\') && line.split_whitespace().all(is_variable);
         let sets = !line.trim().is_empty() && !line.contains(": ") && line.split_whitespace().all(is_assignment);
-        commands[place] = continues || begins || sets || super::terminal::launches_something(line);
-        // Posts lose the backslashes before lines of options.
-        let options_follow = lines.get(place + 1).is_some_and(|next| next.trim_start().starts_with("--"));
-        continues = commands[place] && (line.trim_end().ends_with('\\') || options_follow);
+        commands[place] = continues || begins || sets || quotes || super::terminal::launches_something(line);
+        // Posts lose the backslashes before lines of options, and between them before the script.
+        let next = lines.get(place + 1).map_or("", |next| next.trim());
+        let options_follow = next.starts_with("--")
+            || next.ends_with(".py") && !next.contains(' ') && line.trim_start().starts_with("--");
+        // A sentence does not go on with a command, whatever stands at its end.
+        let is_sentence = next.starts_with(|first: char| !first.is_ascii() || first == '{');
+        continues = commands[place] && (line.trim_end().ends_with('\\') && !is_sentence || options_follow);
     }
     let mut found = Vec::new();
     if commands.contains(&true) {
@@ -190,22 +222,81 @@ pub(super) fn unfenced(text: &str) -> Vec<String> {
         let part = |line: &str, is_it: bool| if is_it { command.clone() } else { blank(line) };
         Some(lines.iter().enumerate().map(|(at, line)| part(line, at == place)).collect::<String>())
     }));
-    let mut keys = vec![false; lines.len()];
-    for place in 0..=lines.len() {
-        let goes_on = lines.get(place).is_some_and(|line| !commands[place] && is_key(line, keys.contains(&true)));
+    found.extend(super::prose::objects(text));
+    found.extend(super::prose::statements(text));
+    for keys in texts_of_keys(&lines, &commands) {
+        let mut keep = vec![false; lines.len()];
+        keys.iter().for_each(|place| keep[*place] = true);
+        found.push(masked(&keep));
+    }
+    found
+}
+
+/// `text` without the single marks of code that lines begin or end with, each byte where it was.
+fn without_marks(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let content = line.trim_end();
+        let is_fence = content.trim_start().starts_with("```");
+        let begins = !is_fence && content.starts_with('`') && !content[1..].trim_end_matches('`').contains('`');
+        let ends = !is_fence
+            && content.len() > 1
+            && content.ends_with('`')
+            && content.matches('`').count() <= 2
+            && (begins || content.matches('`').count() == 1);
+        out.push_str(if begins { "\r" } else { "" });
+        let rest = &line[usize::from(begins)..];
+        if ends {
+            out.push_str(&rest[..content.len() - usize::from(begins) - 1]);
+            out.push(' ');
+            out.push_str(&line[content.len()..]);
+        } else {
+            out.push_str(rest);
+        }
+    }
+    out
+}
+
+/// The file that the line before the first of `part` names, of `text` of which it is a part.
+pub(super) fn title_before(text: &str, part: &str) -> Option<String> {
+    let first = part.lines().position(|line| !line.trim().is_empty())?;
+    text.lines().take(first).filter(|line| !line.trim().is_empty()).last().and_then(title_of)
+}
+
+/// Lines of keys and values that follow each other, text by text; of very many texts the longest.
+fn texts_of_keys(lines: &[&str], commands: &[bool]) -> Vec<Vec<usize>> {
+    const MOST: usize = 16;
+    let mut found: Vec<Vec<usize>> = Vec::new();
+    let (mut keys, mut lists) = (Vec::new(), Lists::default());
+    // One line more than there are ends the last text.
+    let own = lines.iter().zip(commands).map(|(line, is_command)| Some(line).filter(|_| !is_command));
+    for (place, line) in own.chain([None]).enumerate() {
         // A pair that lacks its blank is none, and those around it are of one text all the same.
-        let is_slip = lines.get(place).is_some_and(|line| {
+        let is_slip = |line: &&&str| {
             let pair = line.trim().split_once(':');
             pair.is_some_and(|(name, value)| is_key(&[name, ": 1"].concat(), false) && !value.contains([' ', ':']))
+        };
+        // `## cat configs/train.yaml`: another file begins.
+        let begins_file = line.is_some_and(|line| {
+            let comment = line.trim();
+            comment.starts_with('#') && !comment.contains(": ") && title_of(comment).is_some()
         });
-        if goes_on {
-            keys[place] = true;
-        } else if is_slip && keys.contains(&true) {
-            continue;
-        } else if keys.contains(&true) {
-            found.push(masked(&keys));
-            keys.fill(false);
+        if !begins_file && line.is_some_and(|line| is_key(line, !keys.is_empty()) && lists.takes(line)) {
+            keys.push(place);
+        } else if !keys.is_empty() && line.filter(is_slip).is_none() {
+            found.push(std::mem::take(&mut keys));
+            lists = Lists::default();
+            // What ends one text may begin the next.
+            if !begins_file && line.is_some_and(|line| is_key(line, false) && lists.takes(line)) {
+                keys.push(place);
+            }
         }
+    }
+    if found.len() > MOST {
+        let mut lengths: Vec<usize> = found.iter().map(Vec::len).collect();
+        lengths.sort_unstable_by(|one, other| other.cmp(one));
+        found.retain(|keys| keys.len() >= lengths[MOST - 1]);
+        found.truncate(MOST);
     }
     found
 }
@@ -303,8 +394,8 @@ fn is_variable(word: &str) -> bool {
 /// Whether a line is one of YAML: `key: value`, and behind such a line items, comments and nothing.
 fn is_key(line: &str, follows: bool) -> bool {
     let trimmed = line.trim();
-    let name = trimmed.split_once(':').map(|(name, rest)| (name.trim_start_matches("- "), rest));
-    let is_pair = name.is_some_and(|(name, rest)| {
+    let pair = trimmed.split_once(':');
+    let is_pair = pair.is_some_and(|(name, rest)| {
         !name.is_empty()
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
             && (rest.is_empty() || rest.starts_with(' '))

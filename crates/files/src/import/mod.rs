@@ -8,6 +8,7 @@ mod listed;
 mod markdown;
 mod notebook;
 mod posted_code;
+mod prose;
 mod recipes;
 mod recognise;
 mod resolve;

@@ -13,7 +13,7 @@ const LOADS: [&str; 2] = ["from_pretrained(", "snapshot_download("];
 
 /// Whether a text configures a run or loads the model of one.
 pub(super) fn configures(text: &str) -> bool {
-    let calls = ["Config(", "Arguments(", "Trainer(", "get_peft_model("];
+    let calls = ["Config(", "Arguments(", "Trainer(", "get_peft_model(", "json.dump(", "yaml.dump("];
     let is_loop = text.contains(".backward(") && loads(text);
     calls.iter().any(|call| text.contains(call)) || is_loop || loads_to_train(text)
 }

@@ -203,6 +203,9 @@ fn looks_like_python(text: &str) -> bool {
     let marks = ["import ", "from ", "#!/usr/bin/env python", "\"\"\"", "@dataclass", "def ", "class "];
     let calls = [
         "TrainingArguments(",
+        "SftArguments(",
+        "RLHFArguments(",
+        "json.dump(",
         "Config(",
         "from_pretrained(",
         "Trainer(",

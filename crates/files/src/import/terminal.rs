@@ -62,7 +62,11 @@ pub(super) fn launches_something(command: &str) -> bool {
     // A notebook's mark of a command.
     let command = command.trim_start().trim_start_matches('!');
     let program = command.split_whitespace().find(|word| !is_assignment(word));
-    program.is_some_and(|word| is_override(word) || PROGRAMS.contains(&word.rsplit('/').next().unwrap_or(word)))
+    // A script that runs by itself, with its options.
+    let is_script = |word: &str| word.ends_with(".py") && command.split_whitespace().any(|next| next.starts_with("--"));
+    program.is_some_and(|word| {
+        is_override(word) || is_script(word) || PROGRAMS.contains(&word.rsplit('/').next().unwrap_or(word))
+    })
 }
 
 #[cfg(test)]

@@ -216,6 +216,12 @@ pub enum Fact {
     SourceLength,
     /// Longest answer of such a script.
     TargetLength,
+    /// Whose adapters are taken, where a trainer takes those of several.
+    TunerBackend,
+    /// The device of an engine that answers beside the trainers.
+    EngineDevice,
+    /// How many engines answer beside the trainers.
+    EngineWorkers,
     /// Prompts of a step on all GPUs together (verl); of a supervised run sequences.
     Prompts,
     /// Prompts of one update on all GPUs together (verl).
@@ -286,6 +292,8 @@ pub enum Fact {
     EvalSteps,
     /// Data to evaluate on, or its share.
     EvalData,
+    /// The part of the data that is kept back to evaluate with, where none is given.
+    EvalSplit,
     /// A switch that evaluates, once training has ended where nothing says when.
     DoesEvaluate,
     /// A function that computes metrics from whole logits.

@@ -23,6 +23,7 @@ pub(super) const LOADING: &str = "from_pretrained";
 const TRL: &str = "trl";
 const TRANSFORMERS: &str = "transformers";
 const SWIFT: &str = "ms-swift";
+const FACTORY: &str = "llamafactory";
 
 const fn of(tool: &'static str, tasks: &'static [Task], last: Release, keys: &'static str) -> Removed {
     Removed { tool, tasks, keys, last }
@@ -99,6 +100,29 @@ pub(crate) static REMOVED: &[Removed] = &[
         &[Ppo],
         release(1, 12),
         "num_ppo_epochs num_mini_batches response_length local_rollout_forward_batch_size vf_coef",
+    ),
+    // Read in LLaMA-Factory's tags (hparams/*_args.py).
+    of(
+        FACTORY,
+        &[],
+        release(0, 1),
+        "max_source_length>cutoff_len max_target_length>cutoff_len dev_ratio>val_size padding_side source_prefix \
+         prompt_template>template",
+    ),
+    of(
+        FACTORY,
+        &[],
+        release(0, 3),
+        "checkpoint_dir>adapter_name_or_path resume_lora_training>create_new_adapter neft_alpha>neftune_noise_alpha \
+         system_prompt>default_system ref_model_checkpoint>ref_model reward_model_checkpoint>reward_model",
+    ),
+    of(FACTORY, &[], release(0, 5), "sft_packing>packing lora_bf16_mode>pure_bf16"),
+    of(
+        FACTORY,
+        &[],
+        release(0, 7),
+        "name_module_trainable>freeze_trainable_modules num_layer_trainable>freeze_trainable_layers dpo_beta>pref_beta \
+         dpo_loss>pref_loss dpo_ftx>pref_ftx orpo_beta>pref_beta",
     ),
     // Read in ms-swift 2.6.1, 3.0 to 3.12, 4.0 to 4.6. Whole releases differ in names: `train_type` is of 3.0 to 4.0.
     of(

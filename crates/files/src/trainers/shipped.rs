@@ -1,12 +1,17 @@
 //! Configurations that trainers ship and that people name without giving them.
 
-use headroom_core::plan::TrainerName;
+use headroom_core::plan::{Release, TrainerName};
 
 /// The settings of a DeepSpeed file that `trainer` ships, by its name: what its examples hold that bears on memory. Where no trainer is
 /// known, what DeepSpeed and transformers' guide take.
 ///
-/// ms-swift's swift/config/*.json, LLaMA-Factory's examples/deepspeed/ds_z*_config.json, axolotl's deepspeed_configs/*.json.
-pub fn shipped_deepspeed(path: &str, trainer: Option<TrainerName>) -> Option<String> {
+/// `release` is the trainer's, and whether it is a state before that release; without one its newest files are meant.
+///
+/// ms-swift's swift/config/*.json (swift/llm/ds_config/*.json before 4.0), LLaMA-Factory's examples/deepspeed/ds_z*_config.json,
+/// axolotl's deepspeed_configs/*.json.
+pub fn shipped_deepspeed(path: &str, trainer: Option<TrainerName>, release: Option<(Release, bool)>) -> Option<String> {
+    let is_before =
+        |minor: Release| release.is_some_and(|(stated, unreleased)| stated < minor || unreleased && stated == minor);
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let name = name.strip_suffix(".json").unwrap_or(name);
     // As ms-swift called them up to its second version: `default-zero3`, `zero2-offload`.
@@ -19,6 +24,9 @@ pub fn shipped_deepspeed(path: &str, trainer: Option<TrainerName>) -> Option<Str
         "zero2" | "ds_z2_config" => (2, Moved::Nothing),
         "zero2_offload" | "ds_z2_offload_config" => (2, Moved::Optimizer),
         "zero3" | "zero3_bf16" | "ds_z3_config" | "zero3_fp16" => (3, Moved::Nothing),
+        "zero3_offload" if trainer == Some(TrainerName::MsSwift) && is_before(SWIFT_OFFLOADS_BOTH) => {
+            (3, Moved::Weights)
+        }
         "zero3_offload" | "zero3_bf16_cpuoffload_all" | "ds_z3_offload_config" => (3, Moved::Both),
         "zero3_bf16_cpuoffload_params" => (3, Moved::Weights),
         other => named_after(other)?,
@@ -27,12 +35,26 @@ pub fn shipped_deepspeed(path: &str, trainer: Option<TrainerName>) -> Option<Str
     let optimizer =
         if matches!(offload, Moved::Optimizer | Moved::Both) { moved("offload_optimizer") } else { String::new() };
     let weights = if matches!(offload, Moved::Weights | Moved::Both) { moved("offload_param") } else { String::new() };
-    let settings = settings_of(stage, trainer);
+    let overlapped = OVERLAPPED.iter().any(|(whose, since)| trainer == Some(*whose) && is_before(*since));
+    let mut settings = settings_of(stage, trainer).to_owned();
+    if overlapped {
+        settings = settings.replace(r#""overlap_comm": false"#, r#""overlap_comm": true"#);
+    }
+    let own_optimizer = trainer == Some(TrainerName::MsSwift) && is_before(SWIFT_WITHOUT_OPTIMIZER);
+    let adam = if own_optimizer { ", \"optimizer\": {\"type\": \"AdamW\"}" } else { "" };
     Some(format!(
         "{{\"zero_optimization\": {{\"stage\": {stage}{optimizer}{weights}{settings}}}, \"bf16\": {{\"enabled\": \"auto\"}}, \
-         \"fp16\": {{\"enabled\": \"auto\"}}}}"
+         \"fp16\": {{\"enabled\": \"auto\"}}{adam}}}"
     ))
 }
+
+/// Trainers whose files had `overlap_comm` on, and the first release that has it off.
+const OVERLAPPED: [(TrainerName, Release); 2] =
+    [(TrainerName::LlamaFactory, Release::new(0, 9, 2)), (TrainerName::MsSwift, Release::new(3, 3, 0))];
+/// From here on ms-swift's `zero3_offload` moves the optimizer too; before, the weights alone.
+const SWIFT_OFFLOADS_BOTH: Release = Release::new(3, 0, 3);
+/// From here on ms-swift's files leave the optimizer to the Trainer.
+const SWIFT_WITHOUT_OPTIMIZER: Release = Release::new(3, 0, 1);
 
 /// What a file moves to the host.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -7,6 +7,7 @@ mod files;
 mod reports;
 mod scripts;
 mod snippets;
+mod trainers;
 mod wrappers;
 
 use headroom_core::job::Job;

@@ -1,6 +1,6 @@
 //! Commands: which one trains, with what launcher, trainer and arguments.
 
-use headroom_core::plan::{LaunchedBy, Task, TrainerName};
+use headroom_core::plan::{LaunchedBy, Release, Task, TrainerName};
 
 use super::super::draft::{Origin, Rank, Statement};
 use super::super::recognise::Kind;
@@ -88,7 +88,7 @@ impl Gatherer<'_> {
 
     /// Arguments without a program, and variables without a command.
     fn bare(&mut self, file: usize, commands: &[Command]) {
-        let Some(first) = commands.first() else { return };
+        let Some(first) = commands.iter().find(|command| is_options(command)).or(commands.first()) else { return };
         // What the script says that is started is not known.
         let named = commands.iter().find_map(|command| command.words.get(super::started::script_of(command)?));
         if let Some(script) = named.filter(|script| script.known && self.named(&script.text).is_none()) {
@@ -153,6 +153,16 @@ impl Gatherer<'_> {
                 self.accelerate_file(&entry.node, file, entry.span);
             }
             self.found.draft.entries(&entries, Origin { table, file, rank: Rank::Launcher });
+            // What follows an option is its value.
+            let takes_value = |word: &Word| {
+                let name = word.text.trim_start_matches('-').replace('-', "_");
+                word.text.starts_with('-') && !name.contains('=') && !TORCHRUN_BARE.contains(&name.as_str())
+            };
+            let is_value = |at: usize| at > 0 && words.get(at - 1).is_some_and(takes_value);
+            for (_, word) in words.iter().enumerate().filter(|(at, word)| holds_options(word) && !is_value(*at)) {
+                self.found.is_launcher_open = true;
+                self.computed(file, table, word);
+            }
         }
         let (mut entries, mut others) = self.split(file, &candidate);
         let (keys_trainer, _) = by_keys(&entries);
@@ -170,13 +180,15 @@ impl Gatherer<'_> {
             && self.found.kinds.contains(&Kind::Axolotl);
         let named = candidate.trainer.or(of_axolotl.then_some(TrainerName::Axolotl));
         let candidate = Candidate { trainer: named, ..candidate };
+        // LLaMA-Factory's own script, called as its folder is not.
+        let has_factory = self.has_factory_file || keys_trainer == TrainerName::LlamaFactory;
+        let is_factory = has_factory && candidate.trainer.is_none() && candidate.word == "train.py" && !script;
+        let candidate =
+            if is_factory { Candidate { trainer: Some(TrainerName::LlamaFactory), ..candidate } } else { candidate };
         let trainer = candidate.trainer.unwrap_or(keys_trainer);
         if candidate.word.ends_with("train_bash.py") {
             // Gone in 0.7.1 (src/train.py since).
-            self.found
-                .versions
-                .entry(TrainerName::LlamaFactory.name().to_owned())
-                .or_insert_with(|| "0.7.0".to_owned());
+            self.found.at_most = Some(Release::new(0, 7, 0));
         }
         let evidence = match candidate.trainer {
             Some(_) => Evidence::Named,
@@ -265,17 +277,22 @@ impl Gatherer<'_> {
         }
         self.found.draft.entries(&entries, origin);
         for word in others.iter().filter(|word| holds_options(word)) {
-            let said = Statement {
-                file,
-                key: word.text.trim_start_matches('-').to_owned(),
-                span: word.span,
-                node: word.node(),
-                rank: Rank::Arguments,
-                tool: table.tool,
-            };
-            self.found.draft.bear(said, Topic::Computed);
+            self.computed(file, table, word);
         }
         self.stage(file, &candidate);
+    }
+
+    /// Lists a word that may hold any options.
+    fn computed(&mut self, file: usize, table: &Table, word: &Word) {
+        let said = Statement {
+            file,
+            key: word.text.trim_start_matches('-').to_owned(),
+            span: word.span,
+            node: word.node(),
+            rank: Rank::Arguments,
+            tool: table.tool,
+        };
+        self.found.draft.bear(said, Topic::Computed);
     }
 
     /// The arguments; what stands behind `--` belongs to axolotl's launcher.
@@ -382,6 +399,15 @@ pub(super) fn trains(command: &Command) -> bool {
     candidate(command).is_some()
 }
 
+/// Whether a command is nothing but options, as posts quote them without what takes them.
+pub(super) fn is_options(command: &Command) -> bool {
+    const LEAST: usize = 3;
+    let is_option = |word: &&Word| {
+        word.text.strip_prefix("--").is_some_and(|name| name.starts_with(|first: char| first.is_ascii_alphabetic()))
+    };
+    command.words.first().as_ref().is_some_and(is_option) && command.words.iter().filter(is_option).count() >= LEAST
+}
+
 fn candidate(command: &Command) -> Option<Candidate<'_>> {
     let words = command.words.as_slice();
     let made = |launcher, trainer, word: &str, arguments: &[Word], score| {
@@ -466,7 +492,7 @@ fn launched<'c>(
         _ => return None,
     };
     let Parts { flags: own, target, is_module, rest } = split;
-    let target = target?;
+    let target = target.filter(|target| is_target(&target.text))?;
     if launcher != Launcher::Python {
         flags.push((table, own));
     }
@@ -484,6 +510,13 @@ fn launched<'c>(
         }
         _ => Some(script(command, target, rest, flags, outer.unwrap_or(Launcher::Python), is_module)),
     }
+}
+
+/// Whether a launcher can start that: sentences too begin with a launcher's name, `deepspeed 0.16.2 was tried`.
+fn is_target(text: &str) -> bool {
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit() || b".+x~=<>".contains(&byte));
+    let is_sentence = !text.is_ascii() && !text.contains(".py") && !text.contains('/');
+    !(is_number || is_sentence)
 }
 
 /// A script or module with its arguments.

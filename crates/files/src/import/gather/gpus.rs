@@ -32,6 +32,13 @@ impl Gatherer<'_> {
         let (mut found, mut hosts) = (Vec::new(), Vec::new());
         for (place, file) in self.files.iter().enumerate() {
             let is_note = notes.get(place).copied().unwrap_or(false);
+            let asked = lines(&file.text)
+                .find_map(|(start, line)| Some((super::slurm::asked_count(line)?, start, start + line.len())));
+            if let Some((count, start, end)) = asked {
+                let span = Source::new(&file.text).span(start, end);
+                let key = crate::import::resolve::ASKED;
+                self.implied(Fact::GivenGpus, Value::Integer(count), key, (place, span), Rank::Environment);
+            }
             let listed = listed_count(&file.text).or_else(|| told_count(&file.text).filter(|_| is_note));
             if let Some((count, span)) = listed {
                 self.implied(Fact::GivenGpus, Value::Integer(count), "GPU number", (place, span), Rank::Environment);
@@ -146,6 +153,15 @@ fn told_count(text: &str) -> Option<(i64, Span)> {
     let source = Source::new(text);
     let mut found: Option<(i64, Span)> = None;
     for (start, line) in lines(text) {
+        if sentence(line, true).is_some() {
+            for count in cards(line) {
+                match found {
+                    Some((other, _)) if count != other => return None,
+                    Some(_) => {}
+                    None => found = Some((count, source.span(start, start + line.len()))),
+                }
+            }
+        }
         // A condition holds for its clause.
         let clauses = line.split([',', '，', '。', ';', '；', '!', '?']).flat_map(|clause| clause.split(". "));
         let words: Vec<&str> =
@@ -162,6 +178,24 @@ fn told_count(text: &str) -> Option<(i64, Span)> {
         }
     }
     found
+}
+
+/// Numbers of GPUs as Chinese sentences count them without their name: `在7卡上`, `4张显卡`, `8块GPU`.
+fn cards(line: &str) -> impl Iterator<Item = i64> {
+    const UNITS: [&str; 9] = ["卡", "张卡", "块卡", "张显卡", "块显卡", "个显卡", "张GPU", "块GPU", "个GPU"];
+    const MOST: i64 = 4096;
+    line.match_indices(|letter: char| letter.is_ascii_digit()).filter_map(move |(at, _)| {
+        let is_first =
+            !line[..at].ends_with(|before: char| before.is_ascii_alphanumeric() || "._-*x×".contains(before));
+        let digits = line[at..].find(|letter: char| !letter.is_ascii_digit()).unwrap_or(line.len() - at);
+        let behind = line[at + digits..].trim_start_matches(' ');
+        let is_unit = UNITS.iter().any(|unit| behind.starts_with(unit));
+        // A name behind it is counted with the name.
+        let name = behind.trim_start_matches(['张', '块', '个', '卡']).trim_start();
+        let is_named = name.starts_with(|first: char| first.is_ascii_alphanumeric()) && !name.starts_with("GPU");
+        let count = line[at..at + digits].parse::<i64>().ok().filter(|count| (1..=MOST).contains(count));
+        count.filter(|_| is_first && is_unit && !is_named)
+    })
 }
 
 /// Every line and where it begins.
@@ -605,7 +639,8 @@ fn count_beside(text: &str, from: usize, to: usize) -> Option<i64> {
     let number = &counted[counted.len() - digits..];
     let is_plain = !counted[..counted.len() - digits].ends_with(['.', '-', '_', '/', ':']);
     let is_spaced = before.len() < from && text[before.len()..from].starts_with(' ');
-    if digits > 0 && is_plain && (has_unit || is_spaced) {
+    let is_joined = before.len() == from && text[from..].starts_with(|first: char| first.is_ascii_uppercase());
+    if digits > 0 && is_plain && (has_unit || is_spaced || is_joined) {
         return number.parse().ok().filter(|count| (1..=MOST).contains(count));
     }
     // No such word is longer.
@@ -640,8 +675,8 @@ fn words(text: &str) -> Vec<(usize, usize)> {
         let from = at;
         at += part.len();
         at += text[at..].chars().next().map_or(0, char::len_utf8);
-        let name = without_count(part);
-        let from = from + (part.len() - name.len());
+        let name = without_count(number_alone(part));
+        let from = from + (name.as_ptr() as usize - part.as_ptr() as usize);
         let name = name.trim_end_matches('.');
         if !name.is_empty() {
             found.push((from, from + name.len()));
@@ -650,10 +685,28 @@ fn words(text: &str) -> Vec<(usize, usize)> {
     found
 }
 
+/// `3090` of `3090lora`: Chinese is written without blanks.
+fn number_alone(word: &str) -> &str {
+    const NUMBERS: [&str; 3] = ["3090", "4090", "5090"];
+    let behind = NUMBERS.iter().find_map(|number| word.strip_prefix(number));
+    let is_word = |rest: &str| {
+        let letters = rest.bytes().take_while(u8::is_ascii_lowercase).count();
+        letters > 2 && !rest.starts_with("super")
+    };
+    behind.filter(|rest| is_word(rest)).map_or(word, |rest| &word[..word.len() - rest.len()])
+}
+
 /// `8xH100` without its number, and `4x8H200` without both.
 fn without_count(word: &str) -> &str {
     let rest = word.trim_start_matches(|letter: char| letter.is_ascii_digit());
     let counted = rest.len() < word.len();
+    // `32H800`: a capital and digits behind a number.
+    let is_name = rest.starts_with(|first: char| first.is_ascii_uppercase())
+        && !rest.starts_with(['X', 'G', 'B'])
+        && rest.ends_with(|last: char| last.is_ascii_digit());
+    if counted && is_name {
+        return rest;
+    }
     match rest.strip_prefix(['x', 'X']).filter(|rest| counted && rest.starts_with(|l: char| l.is_ascii_alphanumeric()))
     {
         Some(name) => {

@@ -71,6 +71,12 @@ pub(super) fn parts<'w>(words: &'w [Word], bare: &[&str]) -> Parts<'w> {
     while let Some(word) = words.get(place) {
         place += 1;
         let Some(option) = word.text.strip_prefix('-') else {
+            // Options that stand in a variable which nobody sets: what runs comes behind them.
+            let is_open = !word.known && word.text.starts_with('$') && !word.text.contains('/');
+            if is_open && words.get(place).is_some_and(|next| !next.text.starts_with("--")) {
+                parts.flags.push(word.clone());
+                continue;
+            }
             parts.target = Some(word);
             parts.rest = words.get(place..).unwrap_or_default();
             return parts;

@@ -12,6 +12,7 @@ mod printed;
 mod python;
 mod scripts;
 mod sentence_transformers;
+mod slurm;
 mod started;
 mod stated_models;
 mod task;
@@ -23,7 +24,7 @@ pub(super) use versions::listed;
 
 use std::collections::BTreeMap;
 
-use headroom_core::plan::{LaunchedBy, Task, TrainerName};
+use headroom_core::plan::{LaunchedBy, Release, Task, TrainerName};
 use serde_json::Value as Json;
 
 use super::File;
@@ -32,7 +33,7 @@ use super::markdown::{self, Block};
 use super::recognise::{Content, Kind, recognise};
 use super::{notebook, posted_code};
 use crate::finding::{Finding, Kind as Found};
-use crate::syntax::{self, Class, Node, Source, Span, Value};
+use crate::syntax::{self, Class, Command, Node, Source, Span, Value};
 use crate::trainers::Fact;
 
 /// What all files say together.
@@ -52,10 +53,16 @@ pub(super) struct Gathered {
     pub(super) task: Option<(Task, Evidence)>,
     /// Versions of packages, as stated.
     pub(super) versions: BTreeMap<String, String>,
+    /// The newest release of LLaMA-Factory that has the script which is started.
+    pub(super) at_most: Option<Release>,
+    /// Packages whose version is a state before the release that it is called after.
+    pub(super) unreleased: Vec<String>,
     /// A config.json and the name to show.
     pub(super) model_config: Option<(String, Json)>,
     /// What starts the processes.
     pub(super) launcher: Option<Launcher>,
+    /// What stands behind the launcher is in a variable that no file sets.
+    pub(super) is_launcher_open: bool,
     /// The command starts a script that was not given and is of no trainer that is known.
     pub(super) is_script_open: bool,
     /// Models that scripts load.
@@ -195,6 +202,7 @@ pub(super) fn gather(files: &[File]) -> Gathered {
         parsed,
         classes,
         shown: shown(&read, files),
+        has_factory_file: read.iter().any(|read| read.kind == Kind::LlamaFactory),
         found: Gathered {
             kinds: (0..files.len()).map(|place| kind_of(&read, place)).collect(),
             notebooks,
@@ -204,8 +212,11 @@ pub(super) fn gather(files: &[File]) -> Gathered {
             device_module: None,
             task: None,
             versions: BTreeMap::new(),
+            at_most: None,
+            unreleased: Vec::new(),
             model_config: None,
             launcher: None,
+            is_launcher_open: false,
             is_script_open: false,
             loads: Vec::new(),
             python: Python::default(),
@@ -254,6 +265,15 @@ pub(super) fn gather(files: &[File]) -> Gathered {
             gatherer.printed(place, &file.text);
         } else if gatherer.found.notebooks.contains(&place) {
             gatherer.printed_by_cells(place, &file.text);
+        }
+    }
+    for (_, file) in files.iter().enumerate().filter(|(place, _)| notes[*place]) {
+        if let Some((package, version)) = versions::told_trainer(&file.text) {
+            let is_before = file.text.contains(&[version.as_str(), ".dev"].concat());
+            if !gatherer.found.versions.contains_key(package) && is_before {
+                gatherer.found.unreleased.push(package.to_owned());
+            }
+            gatherer.found.versions.entry(package.to_owned()).or_insert(version);
         }
     }
     gatherer.stated_gpus(&notes);
@@ -314,14 +334,19 @@ impl Parts {
     /// Takes the blocks of a manual that configure a run or launch one.
     fn manual(&mut self, place: usize, mut blocks: Vec<Block>) {
         joined(&mut blocks);
-        for block in blocks {
+        let read = |block: Block| {
             let named = recognise(&block.name, &block.text);
             // A word behind the fence may be any: what it stands for is tried first.
-            let read = [named, recognise("", &block.text)]
-                .into_iter()
-                .chain(assigned(&block.text))
-                .find(|(kind, content)| configures(*kind, content, &block.text));
-            if let Some((kind, content)) = read {
+            let mut read = vec![named, recognise("", &block.text)];
+            read.extend(assigned(&block.text));
+            let which = read.iter().position(|(kind, content)| configures(*kind, content, &block.text)).unwrap_or(0);
+            (block, read.swap_remove(which))
+        };
+        let mut read: Vec<_> = blocks.into_iter().map(read).collect();
+        let mut trees: Vec<_> = read.iter_mut().map(|(_, read)| read).collect();
+        of_one_trainer(&mut trees);
+        for (block, (kind, content)) in read {
+            if configures(kind, &content, &block.text) {
                 self.titles.extend(block.title);
                 let is_script = matches!(content, Content::Script(_));
                 self.part(place, kind, content);
@@ -387,14 +412,11 @@ impl Parts {
         let is_shell = self.read.iter().filter(is_read).all(|read| read.kind == Kind::Shell);
         let is_note = markdown::blocks("", text).is_some();
         if self.read.iter().any(|read| is_read(&read)) && (!is_shell || is_note) {
+            self.beside_blocks(place, text);
             return;
         }
-        let parts: Vec<_> = markdown::unfenced(text)
-            .into_iter()
-            .map(|part| (recognise("", &part), part))
-            .filter(|((kind, content), part)| configures(*kind, content, part))
-            .collect();
-        if is_shell && !parts.iter().any(|((_, content), _)| matches!(content, Content::Tree(_))) {
+        let parts = outside(text);
+        if is_shell && !parts.iter().any(|(_, content, _)| matches!(content, Content::Tree(_))) {
             let starts = self.read.iter().any(|read| match &read.content {
                 Content::Commands(commands) if read.place == place => commands.iter().any(commands::trains),
                 _ => false,
@@ -406,9 +428,44 @@ impl Parts {
         if !parts.is_empty() {
             self.read.retain(|read| read.place != place);
         }
-        for ((kind, content), _) in parts {
+        for (kind, content, title) in parts {
+            self.titles.extend(title);
             self.part(place, kind, content);
         }
+    }
+
+    /// Takes what stands between the blocks of a note and is of a kind that none of them is: the settings that a fenced command
+    /// names, the command of fenced settings.
+    fn beside_blocks(&mut self, place: usize, text: &str) {
+        let of_place = |read: &&Read| read.place == place;
+        let has = |kinds: fn(&Read) -> bool| self.read.iter().filter(of_place).any(kinds);
+        let has_command = has(|read| matches!(read.content, Content::Commands(_)));
+        let has_program = has(|read| matches!(read.content, Content::Script(_)));
+        let has_settings = has(|read| matches!(read.content, Content::Tree(_)) && !is_beside(read.kind));
+        let known: Vec<Kind> = self.read.iter().filter(of_place).map(|read| read.kind).collect();
+        for (kind, content, title) in outside(&markdown::without_blocks(text)) {
+            let is_new = match &content {
+                Content::Commands(_) => !has_command && !has_program,
+                Content::Tree(_) if is_beside(kind) => !known.contains(&kind),
+                Content::Tree(_) => !has_settings && !has_program && self.names_a_file(place),
+                _ => false,
+            };
+            if is_new {
+                self.titles.extend(title);
+                self.part(place, kind, content);
+            }
+        }
+    }
+
+    /// Whether a command of the file names a file of settings.
+    fn names_a_file(&self, place: usize) -> bool {
+        let names = |command: &Command| {
+            command.words.iter().any(|word| [".yaml", ".yml", ".json"].iter().any(|ending| word.text.ends_with(ending)))
+        };
+        self.read.iter().filter(|read| read.place == place).any(|read| match &read.content {
+            Content::Commands(commands) => commands.iter().any(|command| commands::trains(command) && names(command)),
+            _ => false,
+        })
     }
 
     /// Takes the program of a notebook, and what its other cells configure or launch.
@@ -473,15 +530,49 @@ fn assigned(text: &str) -> Option<(Kind, Content)> {
     Some((kind, Content::Tree(node.clone())))
 }
 
+/// What a text without fences configures and launches. Lines of settings that sentences part are those of one trainer.
+fn outside(text: &str) -> Vec<(Kind, Content, Option<String>)> {
+    let mut parts: Vec<_> = markdown::unfenced(text).into_iter().map(|part| (recognise("", &part), part)).collect();
+    of_one_trainer(&mut parts.iter_mut().map(|(read, _)| read).collect::<Vec<_>>());
+    parts.retain(|((kind, content), part)| configures(*kind, content, part));
+    let titled =
+        |((kind, content), part): ((Kind, Content), String)| (kind, content, markdown::title_before(text, &part));
+    parts.into_iter().map(titled).collect()
+}
+
+/// Parts of settings without the keys that name their trainer are of the one that another part names.
+fn of_one_trainer(parts: &mut [&mut (Kind, Content)]) {
+    let Some(main) = parts.iter().map(|part| part.0).find(|kind| trees::table_of(*kind).is_some()) else { return };
+    for (kind, content) in parts.iter_mut() {
+        if let (Content::Tree(node), Kind::Unknown | Kind::Transformers) = (&*content, *kind)
+            && trees::is_of(node, main)
+        {
+            *kind = main;
+        }
+    }
+}
+
+/// Settings of what runs beside a trainer.
+const fn is_beside(kind: Kind) -> bool {
+    matches!(kind, Kind::Accelerate | Kind::Deepspeed | Kind::Fsdp | Kind::Model | Kind::Adapter | Kind::Quantization)
+}
+
 /// Files that hold both a command and settings of a trainer.
 fn shown(read: &[Read], files: &[File]) -> Vec<usize> {
     let holds = |place: usize, of: fn(&Read) -> bool| read.iter().any(|read| read.place == place && of(read));
     let is_settings = |read: &Read| {
         matches!(read.content, Content::Tree(_))
             && !matches!(read.kind, Kind::Unknown | Kind::Accelerate | Kind::Deepspeed)
+            && names_model(&read.content)
     };
     let is_command = |read: &Read| matches!(&read.content, Content::Commands(commands) if !commands.is_empty());
     (0..files.len()).filter(|place| holds(*place, is_settings) && holds(*place, is_command)).collect()
+}
+
+/// Whether settings name their model: those that do not are a part of others.
+fn names_model(content: &Content) -> bool {
+    const NAMES: [&str; 5] = ["model_name_or_path", "base_model", "model", "model_id_or_path", "model_type"];
+    matches!(content, Content::Tree(node) if NAMES.iter().any(|name| node.get(name).is_some()))
 }
 
 /// What the file in `place` is: the first of its blocks.
@@ -521,7 +612,9 @@ fn joined(blocks: &mut Vec<Block>) {
 /// Whether a block of a manual configures a run or launches one: there are others beside those.
 fn configures(kind: Kind, content: &Content, text: &str) -> bool {
     match content {
-        Content::Commands(commands) => commands.iter().any(commands::trains),
+        Content::Commands(commands) => {
+            commands.iter().any(|command| commands::trains(command) || commands::is_options(command))
+        }
         Content::Script(_) => posted_code::configures(text),
         Content::Tree(_) => kind != Kind::Unknown,
         Content::Versions | Content::Fault(_) => false,
@@ -538,6 +631,8 @@ struct Gatherer<'f> {
     classes: Vec<Class>,
     /// Notes and logs that show settings of a trainer: what their command names is what they show.
     shown: Vec<usize>,
+    /// A file of LLaMA-Factory's keys is given, which its `src/train.py` is started with.
+    has_factory_file: bool,
     /// What a command or a file says that another file is.
     roles: Vec<Option<Role>>,
     found: Gathered,

@@ -199,6 +199,25 @@ impl Gatherer<'_> {
     }
 }
 
+/// The keys of a trainer's own kind of file.
+pub(super) const fn table_of(kind: Kind) -> Option<&'static Table> {
+    Some(match kind {
+        Kind::LlamaFactory => &LLAMA_FACTORY,
+        Kind::Axolotl => &AXOLOTL,
+        Kind::MsSwift => &MS_SWIFT,
+        Kind::Trl => &TRL,
+        _ => return None,
+    })
+}
+
+/// Whether lines of keys are a trainer's: more of them than not, and two at least.
+pub(super) fn is_of(node: &Node, kind: Kind) -> bool {
+    let Some(table) = table_of(kind) else { return false };
+    let entries = node.entries();
+    let known = entries.iter().filter(|entry| table.means(&entry.key).is_some()).count();
+    known >= 2 && known * 2 > entries.len()
+}
+
 /// What a file of shared keys is to a trainer.
 fn of_trainer(name: TrainerName, kind: Kind) -> Kind {
     match name {

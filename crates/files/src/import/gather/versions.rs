@@ -39,6 +39,9 @@ impl Gatherer<'_> {
         let is_comment = |line: &&str| line.trim_start().starts_with('#') && !line.contains("pip install");
         for line in text.lines().filter(|line| !is_comment(line)) {
             for (name, version) in stated(line, kind) {
+                if line.contains(&[version.as_str(), ".dev"].concat()) {
+                    self.found.unreleased.push(name.clone());
+                }
                 self.found.versions.insert(name, version);
             }
         }
@@ -94,6 +97,49 @@ fn told(text: &str) -> Vec<(String, String)> {
         }
     }
     found.into_iter().filter_map(|(name, version)| Some((name, version?))).collect()
+}
+
+/// The release that sentences say of a trainer which people call by other names than its package's: `LLaMA Factory, version 0.8.2`,
+/// `swift版本：2.5.2`, `swift==3.10.1`. `None` where they say several.
+pub(super) fn told_trainer(text: &str) -> Option<(&'static str, String)> {
+    const NAMES: [(&str, &str); 7] = [
+        ("llama_factory", "llamafactory"),
+        ("llamafactory", "llamafactory"),
+        ("llama factory", "llamafactory"),
+        ("llama-factory", "llamafactory"),
+        ("ms-swift", "ms-swift"),
+        ("ms_swift", "ms-swift"),
+        ("swift", "ms-swift"),
+    ];
+    let mut found: Option<(&'static str, String)> = None;
+    for line in text.lines().filter(|line| line.len() < 1000 && !line.contains("--")) {
+        let lower = line.to_ascii_lowercase();
+        let named = NAMES.iter().find_map(|(name, package)| {
+            let at = lower.find(name)?;
+            let is_whole =
+                !lower[..at].ends_with(|before: char| before.is_ascii_alphanumeric() || "/_-.".contains(before));
+            is_whole.then_some((*package, &lower[at + name.len()..]))
+        });
+        let Some((package, behind)) = named else { continue };
+        let behind = behind.trim_start_matches([' ', ',', ':', '：', '=', '`', '*', '(', '（', '，']);
+        let behind = ["version", "版本", "release/", "v"].iter().fold(behind, |behind, word| {
+            behind.strip_prefix(word).unwrap_or(behind).trim_start_matches([' ', ':', '：', '=', '为', '是', '`', '*'])
+        });
+        let length = behind.find(|letter: char| !(letter.is_ascii_digit() || letter == '.')).unwrap_or(behind.len());
+        let version = behind[..length].trim_end_matches('.');
+        let parts: Vec<&str> = version.split('.').collect();
+        let is_version = (2..=4).contains(&parts.len()) && parts.iter().all(|part| !part.is_empty() && part.len() < 4);
+        // No release of either has a larger first number.
+        if !is_version || parts[0].parse::<u32>().is_ok_and(|major| major > 9) {
+            continue;
+        }
+        match &found {
+            Some(other) if *other != (package, version.to_owned()) => return None,
+            Some(_) => {}
+            None => found = Some((package, version.to_owned())),
+        }
+    }
+    found
 }
 
 /// The packages that a line states a version of.

@@ -18,9 +18,11 @@ impl Resolver {
         if let Some((name, statement)) = self.text(Fact::Attention) {
             match (convert::attention(&name), name.to_ascii_lowercase().as_str()) {
                 (Some(known), _) => self.set("attn_implementation", known, &statement),
-                (None, "auto" | "false") => self.ignored += 1,
+                (None, "auto" | "false" | "no" | "n" | "f" | "0") => self.ignored += 1,
                 // A switch up to LLaMA-Factory 0.6 (llmtuner/hparams/model_args.py `flash_attn`).
-                (None, "true") => self.set("attn_implementation", "flash_attention_2", &statement),
+                (None, "true" | "yes" | "y" | "t" | "1") => {
+                    self.set("attn_implementation", "flash_attention_2", &statement)
+                }
                 (None, other) => {
                     // Of the same shape: nothing of the scores is kept.
                     if other.contains("flash") || other == "fa3" {

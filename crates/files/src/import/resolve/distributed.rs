@@ -70,10 +70,14 @@ impl Resolver {
         if shards && !self.is_set("num_gpus") {
             self.gpus_of_batches();
         }
-        if shards && !self.is_set("num_gpus") {
+        if shards && !self.is_set("num_gpus") && !self.missing.contains(&"num_gpus") {
             self.missing.push("num_gpus");
             self.findings.retain(|finding| finding.kind != Kind::GpusUnknown);
-            self.findings.push(Finding::nowhere(Kind::GpusMissing));
+            let each = self.gathered.draft.fact(Fact::ProcessesPerMachine).and_then(|said| convert::whole(&said.node));
+            self.findings.push(Finding::nowhere(match each.filter(|_| self.machines_are_open()) {
+                Some(each) => Kind::MachinesMissing { each },
+                None => Kind::GpusMissing,
+            }));
         }
     }
 

@@ -10,7 +10,9 @@ use crate::trainers::{Fact, Topic};
 
 impl Resolver {
     pub(super) fn evaluation(&mut self) {
-        let data = self.take(Fact::EvalData).filter(|statement| is_given(&statement.node.value));
+        let kept = self.take(Fact::EvalSplit);
+        let given = |statement: &Statement| is_given(&statement.node.value);
+        let data = self.take(Fact::EvalData).filter(given).or(kept.clone().filter(given));
         let every = self.take(Fact::EvalSteps).filter(|statement| is_given(&statement.node.value));
         let strategy = self.eval_strategy();
         match self.named {
@@ -24,10 +26,17 @@ impl Resolver {
             TrainerName::MsSwift => match (data, strategy) {
                 (Some(_), Some(strategy)) => self.set_strategy(Some(strategy)),
                 (Some(data), None) => self.set("eval_strategy", "steps", &data),
+                // Before 3.6 one row in a hundred is kept back, unless the files say that none is.
+                (None, strategy) if self.keeps_rows_back() => match kept {
+                    Some(none) => self.set("eval_strategy", "no", &none),
+                    None if strategy.is_some() => self.set_strategy(strategy),
+                    None => self.default("eval_strategy", "steps"),
+                },
                 (None, _) => self.ignored += 1,
             },
             _ => self.set_strategy(strategy),
         }
+        self.batch_of_evaluation();
         let evaluates = self.text_of("eval_strategy").is_some_and(|strategy| strategy != "no");
         if let Some((true, statement)) = self.flag(Fact::DoesEvaluate)
             && !evaluates
@@ -35,6 +44,22 @@ impl Resolver {
             self.cannot_say(&statement, Topic::Evaluation);
         }
         self.kept_logits();
+    }
+
+    /// Whether ms-swift splits its data where nothing is said (`split_dataset_ratio` 0.01 before 3.6).
+    fn keeps_rows_back(&self) -> bool {
+        self.is_swift_before(3, 6)
+    }
+
+    /// ms-swift before 3.0 evaluates with the batch that it trains with (swift/llm/utils/argument.py `eval_batch_size`).
+    fn batch_of_evaluation(&mut self) {
+        const EVALUATED: &str = "per_device_eval_batch_size";
+        let is_said = self.gathered.draft.sets.contains_key(EVALUATED);
+        if self.is_swift_before(3, 0) && !is_said {
+            let trained = self.gathered.draft.sets.get("per_device_train_batch_size").and_then(|stated| stated.last());
+            let batch = trained.and_then(|(statement, _)| convert::whole(&statement.node));
+            self.default(EVALUATED, batch.unwrap_or(1));
+        }
     }
 
     /// `eval_strategy`; YAML reads `no` as false.

@@ -84,11 +84,11 @@ impl Resolver {
         if self.fields.contains_key("model.config") {
             return self.has_tower();
         }
-        self.text_of("model").is_some_and(|name| model::find(name).is_none_or(has_tower))
+        self.text_of("model").is_none_or(|name| model::find(name).is_none_or(has_tower))
     }
 
     /// Whether its config has a part that sees images.
-    fn has_tower(&self) -> bool {
+    pub(super) fn has_tower(&self) -> bool {
         match self.fields.get("model.config") {
             Some(config) => config.get("vision_config").is_some(),
             None => self.text_of("model").and_then(model::find).is_some_and(has_tower),
@@ -99,6 +99,14 @@ impl Resolver {
     /// `freeze_vision_tower`, ms-swift's arguments/tuner_args.py `freeze_vit` and `freeze_aligner`, of models that have such parts.
     fn freezes_by_default(&self, part: &str) -> bool {
         let does = matches!(self.named, TrainerName::LlamaFactory | TrainerName::MsSwift);
-        does && part != LANGUAGE && self.has_tower()
+        // Whoever says which parts of a model stay has one that sees images.
+        let is_told = self.text_of("model").is_none()
+            && [Fact::FreezesTower, Fact::FreezesProjector]
+                .iter()
+                .any(|fact| self.gathered.draft.facts.contains_key(fact));
+        // Before 3.0 `freeze_vit` was False, and adapters stood in the language model alone (swift/llm/utils/argument.py).
+        let trains_all = self.text_of("method").is_none_or(|method| method == "full");
+        let trains_towers = self.is_swift_before(3, 0) && trains_all;
+        does && part != LANGUAGE && (is_told || self.has_tower()) && !trains_towers
     }
 }

@@ -29,6 +29,10 @@ impl Resolver {
     /// Who stands for a trainer whose step is not modelled for the task; the plan keeps the name of the one that runs.
     fn stand_in(&mut self) {
         let patched = self.flag(Fact::Unsloth).is_some_and(|(on, _)| on).then_some(LaunchedBy::Unsloth);
+        let backend = self.gathered.draft.fact(Fact::TunerBackend);
+        let by_backend =
+            backend.is_some_and(|said| said.node.text().is_some_and(|text| text.eq_ignore_ascii_case("unsloth")));
+        let patched = patched.or(by_backend.then_some(LaunchedBy::Unsloth));
         let own = || LaunchedBy::of(self.named).filter(|_| !self.named.models(self.task));
         // LLaMA-Factory hands the run over (hparams/parser.py).
         let is_megatron = |said: &Statement| {
@@ -194,6 +198,12 @@ impl Resolver {
                 .filter(|(name, _)| catalogue_id(name).is_some())
                 .unwrap_or(stated),
         });
+        // Since its third version ms-swift's `model_type` is a class of models: beside a path that is computed it names none.
+        let is_open = self.gathered.draft.facts.get(&Fact::Model).into_iter().flatten().next().is_some();
+        let is_class = |statement: &Statement| {
+            is_open && statement.tool == "ms-swift" && statement.key == "model_type" && !self.is_swift_before(3, 0)
+        };
+        let stated = stated.filter(|(name, statement)| catalogue_id(name).is_some() || !is_class(statement));
         let Some((name, statement)) = stated.filter(|(name, _)| !name.is_empty()) else {
             self.missing.push("model");
             self.findings.push(Finding::nowhere(Kind::NoModel));

@@ -21,6 +21,8 @@ mod verl;
 
 use std::collections::BTreeMap;
 
+pub(super) use processes::ASKED;
+
 use headroom_core::plan::{LaunchedBy, Release, Task, Trainer, TrainerName};
 use serde_json::Value as Json;
 

@@ -10,9 +10,37 @@ use crate::finding::{Finding, Kind};
 use crate::syntax::Value;
 use crate::trainers::{Fact, Topic};
 
+/// What a cluster is asked for, as findings call it.
+pub(in crate::import) const ASKED: &str = "--gres=gpu";
+
 impl Resolver {
-    /// GPUs that work together, and what says so.
+    /// GPUs that work together, and what says so. More processes than the GPUs that they see are told.
     pub(super) fn processes(&mut self) -> Option<(u64, Statement)> {
+        let facts = &self.gathered.draft.facts;
+        let stated = |fact: Fact| facts.get(&fact).into_iter().flatten();
+        let listed_by = |said: &Statement| convert::text(&said.node).as_deref().and_then(listed);
+        let visible = stated(Fact::VisibleGpus).filter_map(|said| Some((listed_by(said)?, said.key.clone())));
+        let asked = stated(Fact::GivenGpus).filter(|said| said.key == ASKED);
+        let asked = asked.filter_map(|said| Some((convert::whole(&said.node)?, said.key.clone())));
+        let least = visible.chain(asked).min();
+        let found = self.counted();
+        if let (Some((count, statement)), Some((seen, by))) = (&found, least) {
+            let processes = count / self.machines();
+            if processes > seen && by != statement.key {
+                let key = statement.key.clone();
+                self.find(Kind::ProcessesBeyondGpus { key, processes, by, seen }, statement);
+            }
+            // Each process of ms-swift spreads its layers over its part of the GPUs (swift/llm/utils/utils.py `is_mp`,
+            // swift/model/utils.py `get_default_device_map`).
+            if self.named == TrainerName::MsSwift && processes > 0 && seen / processes > 1 {
+                let visible = self.gathered.draft.fact(Fact::VisibleGpus).cloned();
+                visible.iter().for_each(|said| self.cannot_say(said, Topic::Placement));
+            }
+        }
+        found
+    }
+
+    fn counted(&mut self) -> Option<(u64, Statement)> {
         let machines = self.machines();
         let visible = self.visible();
         let per_machine = self.per_machine();
@@ -51,7 +79,16 @@ impl Resolver {
                 }
                 found
             }
-            Some(Launcher::Torchrun) => None,
+            Some(Launcher::Torchrun) if !self.launcher_is_open() => None,
+            Some(Launcher::Torchrun) => {
+                let found = ids.or(visible).map(times);
+                if found.is_none() {
+                    self.missing.push("num_gpus");
+                    self.findings.push(Finding::nowhere(Kind::LauncherOpen));
+                    self.default("distributed.framework", "ddp");
+                }
+                found
+            }
             Some(Launcher::Swift | Launcher::Python) | None => {
                 if let Some(found @ (2.., _)) = tasks {
                     return Some(found);
@@ -76,6 +113,11 @@ impl Resolver {
                 None
             }
         }
+    }
+
+    /// Whether the number of processes stands behind the launcher in a variable that no file sets.
+    fn launcher_is_open(&self) -> bool {
+        self.gathered.is_launcher_open || self.gathered.draft.facts.contains_key(&Fact::ProcessesPerMachine)
     }
 
     /// One process that sees several GPUs.

@@ -19,12 +19,24 @@ impl Resolver {
     /// Where no file states a release, keys that newer ones have no more say that it is an older one: the last that took all of
     /// them. It counts like one that is stated.
     pub(super) fn imply_releases(&mut self) {
-        const KNOWN: [TrainerName; 3] = [TrainerName::Trl, TrainerName::Transformers, TrainerName::MsSwift];
+        const KNOWN: [TrainerName; 4] =
+            [TrainerName::Trl, TrainerName::Transformers, TrainerName::MsSwift, TrainerName::LlamaFactory];
         if self.launched_by.is_some() || !KNOWN.contains(&self.trainer) {
             return;
         }
-        if self.trainer == TrainerName::MsSwift {
-            self.implied.extend(self.implied("ms-swift", TrainerName::MsSwift));
+        match self.trainer {
+            TrainerName::MsSwift => self.implied.extend(self.implied("ms-swift", TrainerName::MsSwift)),
+            TrainerName::LlamaFactory => {
+                let by_keys = self.implied("llamafactory", TrainerName::LlamaFactory);
+                let at_most = self.gathered.at_most.filter(|_| !self.gathered.versions.contains_key("llamafactory"));
+                match (by_keys, at_most) {
+                    (by_keys, Some(most)) if by_keys.as_ref().is_none_or(|implied| most < implied.release) => {
+                        self.gathered.versions.insert("llamafactory".to_owned(), most.to_string());
+                    }
+                    (by_keys, _) => self.implied.extend(by_keys),
+                }
+            }
+            _ => {}
         }
         let transformers = self.implied("transformers", TrainerName::Transformers);
         if self.trainer == TrainerName::Transformers {
@@ -69,6 +81,33 @@ impl Resolver {
         let gone = removed.filter(|(_, removed, _)| removed.is_gone(newest));
         let (statement, removed, now) = gone.min_by_key(|(_, removed, _)| removed.last)?;
         Some(Implied { tool, statement: statement.clone(), release: removed.last, now })
+    }
+
+    /// The release of the trainer whose files are named, as far as it is known before the trainer is: what is stated, what its keys
+    /// and scripts imply. A state before a release is older than it.
+    pub(super) fn release_of_files(&self, trainer: TrainerName) -> Option<(Release, bool)> {
+        let name = trainer.name();
+        let stated = self.gathered.versions.get(name).and_then(|version| Release::parse(version));
+        let is_before = self.gathered.unreleased.iter().any(|package| package == name);
+        let by_script = self.gathered.at_most.filter(|_| trainer == TrainerName::LlamaFactory);
+        let by_keys = || {
+            let implied = match trainer {
+                TrainerName::LlamaFactory => self.implied("llamafactory", trainer),
+                TrainerName::MsSwift => self.implied("ms-swift", trainer),
+                _ => None,
+            };
+            implied.map(|implied| implied.release)
+        };
+        stated
+            .map(|release| (release, is_before))
+            .or_else(|| Some((by_keys().into_iter().chain(by_script).min()?, false)))
+    }
+
+    /// Whether the run is ms-swift's own and older than a release; where none is stated it is the newest.
+    pub(super) fn is_swift_before(&self, major: u32, minor: u32) -> bool {
+        let stated =
+            self.gathered.versions.get(TrainerName::MsSwift.name()).and_then(|version| Release::parse(version));
+        self.named == TrainerName::MsSwift && stated.is_some_and(|release| release.is_before(major, minor))
     }
 
     /// Whether transformers is a release before 5.0, by itself or by the trainer that is of its time.

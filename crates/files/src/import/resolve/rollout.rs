@@ -100,6 +100,21 @@ impl Resolver {
         }
     }
 
+    /// ms-swift before 3.5: engines stand on devices of their own, unless there are as many as there are processes (swift/trainers/
+    /// rlhf_trainer/grpo_trainer.py `infer_device`).
+    fn engine_beside(&mut self) {
+        let device = self.take(Fact::EngineDevice);
+        let workers = self.whole(Fact::EngineWorkers);
+        let said = workers.as_ref().map(|(_, said)| said.clone()).or(device);
+        let Some(said) = said.filter(|_| self.named == TrainerName::MsSwift) else { return };
+        let processes = self.fields.get("num_gpus").and_then(Json::as_u64).unwrap_or(1);
+        let engines = workers.map_or(1, |(engines, _)| engines);
+        if self.text_of("rollout.engine") == Some("vllm") && !self.says_itself("rollout.vllm_mode") {
+            let mode = if engines == processes { "colocate" } else { "server" };
+            self.set("rollout.vllm_mode", mode, &said);
+        }
+    }
+
     fn engine(&mut self) {
         let uses = self.flag(Fact::UsesVllm);
         let named = self.text(Fact::Engine);
@@ -120,6 +135,7 @@ impl Resolver {
         {
             self.set("rollout.vllm_mode", "server", &statement);
         }
+        self.engine_beside();
         if let Some((name, statement)) = named {
             match name.as_str() {
                 "vllm" => self.set("rollout.engine", "vllm", &statement),

@@ -17,6 +17,14 @@ impl Resolver {
     fn deepspeed_settings(&mut self) {
         // A path that a shell completes names a file all the same.
         for statement in self.gathered.draft.facts.get_mut(&Fact::Deepspeed).into_iter().flatten() {
+            // What follows a value by mistake is none of it.
+            let first = match &statement.node.value {
+                Value::List(values) => values.first().cloned(),
+                _ => None,
+            };
+            if let Some(first) = first {
+                statement.node = first;
+            }
             if let Some(path) = statement.node.path().filter(|path| !crate::syntax::base(path).contains('$')) {
                 statement.node.value = Value::Text(path.to_owned());
             }
@@ -51,7 +59,8 @@ impl Resolver {
     /// The DeepSpeed file that the run's trainer ships under a name.
     fn shipped(&self, path: &str) -> Option<Node> {
         let trainer = self.gathered.trainer.map(|(trainer, _)| trainer);
-        shipped_deepspeed(path, trainer).and_then(|text| crate::syntax::json(&text).ok())
+        let release = trainer.and_then(|trainer| self.release_of_files(trainer));
+        shipped_deepspeed(path, trainer, release).and_then(|text| crate::syntax::json(&text).ok())
     }
 
     fn open_deepspeed(&mut self, file: usize, node: &Node) {

@@ -30,6 +30,11 @@ impl Resolver {
                 return;
             }
             let mut value = convert::targets(&statement.node);
+            if self.is_swift_before(3, 0)
+                && convert::names(&statement.node).iter().any(|name| name == "DEFAULT" || name == "AUTO")
+            {
+                value = Json::Array(Vec::new());
+            }
             if self.named == TrainerName::Torchtune {
                 value = self.torchtune_targets(value);
             }
@@ -44,6 +49,9 @@ impl Resolver {
                 }
                 None => {}
             }
+        }
+        if !self.is_set("lora.target_modules") && self.is_swift_before(3, 0) {
+            self.second_swift_targets();
         }
         if !self.is_set("lora.target_modules") {
             let all = matches!(self.named, TrainerName::LlamaFactory | TrainerName::MsSwift | TrainerName::Verl)
@@ -60,6 +68,25 @@ impl Resolver {
                 self.default("lora.target_modules", chosen.unwrap_or(CHOICES[0]).to_vec());
             }
         }
+    }
+
+    /// What ms-swift takes before 3.0 (swift/llm/utils/model.py `LoRATM`): of a model of text names by its family, of one that sees
+    /// images every linear layer of the language model.
+    fn second_swift_targets(&mut self) {
+        const FAMILIES: [&[&str]; 7] = [
+            &["q_proj", "k_proj", "v_proj"],
+            &["c_attn"],
+            &["query_key_value"],
+            &["W_pack"],
+            &["qkv_proj"],
+            &["wqkv"],
+            &["Wqkv"],
+        ];
+        if self.has_tower() {
+            return;
+        }
+        let chosen = self.structure().and_then(|model| FAMILIES.into_iter().find(|names| has_all(&model, names)));
+        self.default("lora.target_modules", chosen.unwrap_or(FAMILIES[0]).to_vec());
     }
 
     /// torchtune's names as those of transformers: `output_proj` is `o_proj`, and a switch of its own stands for the MLP
@@ -100,11 +127,16 @@ fn of_model(model: &Model) -> Option<&'static [&'static str]> {
     if model.model_type == "phi" {
         return Some(&["q_proj", "v_proj", "fc1", "fc2"]);
     }
+    CHOICES.into_iter().find(|names| has_all(model, names))
+}
+
+/// Whether a model has modules of all these names.
+fn has_all(model: &Model, names: &[&str]) -> bool {
     let has = |name: &str| {
         let ends = |module: &str| module.rsplit('.').next() == Some(name);
         model.layer_kinds().any(|(layer, _)| layer.modules.iter().any(|module| ends(&module.name)))
     };
-    CHOICES.into_iter().find(|names| names.iter().all(|name| has(name)))
+    names.iter().all(|name| has(name))
 }
 
 /// The modules' own names in a pattern over their paths: `.*\.(q|v)_proj` is q_proj and v_proj. `None` where the pattern

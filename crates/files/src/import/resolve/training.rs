@@ -129,13 +129,21 @@ impl Resolver {
     }
 
     /// A script that cuts instruction and answer each by itself trains on both in a row: qlora.py, whose
-    /// `DataArguments` cut the instruction after 1,024 tokens and the answer after 256 where nothing else is said. `false`
-    /// where nothing is said of either.
+    /// `DataArguments` cut the instruction after 1,024 tokens and the answer after 256 where nothing else is said; and
+    /// LLaMA-Factory 0.1, after 512 each (hparams/data_args.py), whose pretraining takes rows of the first length (dsets/preprocess.py).
+    /// `false` where nothing is said of either.
     fn length_in_two(&mut self) -> bool {
         let source = self.whole(Fact::SourceLength);
         let target = self.whole(Fact::TargetLength);
+        let factory = self.named == TrainerName::LlamaFactory;
+        let (of_source, of_target) = if factory { (512, 512) } else { (1024, 256) };
+        let pretrains = factory && self.text(Fact::Stage).is_some_and(|(stage, _)| stage == "pt");
+        if let (Some((length, statement)), true) = (&source, pretrains) {
+            self.set("max_length", *length, statement);
+            return true;
+        }
         let length = |said: &Option<(u64, _)>, or: u64| said.as_ref().map_or(or, |(length, _)| *length);
-        let both = length(&source, 1024).saturating_add(length(&target, 256));
+        let both = length(&source, of_source).saturating_add(length(&target, of_target));
         let statements: Vec<_> = [source, target].into_iter().flatten().collect();
         for (_, statement) in &statements {
             self.set("max_length", both, statement);

@@ -98,6 +98,22 @@ impl<'t> Reader<'t> {
     }
 
     /// Whether the next line is one of options: posts lose the backslashes that join a command's lines.
+    fn goes_on(&self, words: &[Word]) -> bool {
+        self.options_follow() || self.script_follows(words)
+    }
+
+    /// Whether the next line is the script that a launcher without one starts, its options behind it.
+    fn script_follows(&self, words: &[Word]) -> bool {
+        let is_script = |word: &str| word.ends_with(".py");
+        let mut next = self.rest().get(1..).unwrap_or("").lines();
+        let alone = next.next().is_some_and(|line| is_script(line.trim()) && !line.trim().contains([' ', '=', '(']));
+        let options = words.get(1..).is_some_and(|rest| rest.iter().any(|word| word.text.starts_with("--")));
+        alone
+            && options
+            && !words.iter().any(|word| is_script(&word.text))
+            && next.next().is_some_and(|line| line.trim_start().starts_with("--"))
+    }
+
     fn options_follow(&self) -> bool {
         let next = self.rest().get(1..).unwrap_or("").trim_start_matches([' ', '\t']);
         next.strip_prefix("--").is_some_and(|option| option.starts_with(|letter: char| letter.is_ascii_alphabetic()))
@@ -127,7 +143,7 @@ impl<'t> Reader<'t> {
                 continue;
             }
             match byte {
-                b'\n' if !words.is_empty() && !is_commented && here_end.is_none() && self.options_follow() => {
+                b'\n' if !words.is_empty() && !is_commented && here_end.is_none() && self.goes_on(&words) => {
                     unjoined = unjoined.or(Some(words.len()));
                     self.at += 1;
                 }

@@ -25,6 +25,7 @@ pub struct DefaultOf {
 const TRL: TrainerName = TrainerName::Trl;
 const TRANSFORMERS: TrainerName = TrainerName::Transformers;
 const FACTORY: TrainerName = TrainerName::LlamaFactory;
+const SWIFT: TrainerName = TrainerName::MsSwift;
 const AXOLOTL: TrainerName = TrainerName::Axolotl;
 /// Before every release that was read.
 const FIRST: Release = Release::new(0, 0, 0);
@@ -106,6 +107,28 @@ pub(crate) static ROWS: &[DefaultOf] = &[
     ),
     row((FACTORY, &[]), FIRST, ("max_length", "1024"), "hparams/data_args.py `cutoff_len`"),
     row((FACTORY, &[]), Release::new(0, 9, 1), ("max_length", "2048"), "hparams/data_args.py `cutoff_len`"),
+    // Up to 0.1 `max_source_length` and `max_target_length`, 512 each.
+    row((FACTORY, &[]), FIRST, ("lora.lora_dropout", "0.1"), "hparams/finetuning_args.py `lora_dropout`"),
+    row((FACTORY, &[]), Release::new(0, 5, 0), ("lora.lora_dropout", "0"), "hparams/finetuning_args.py `lora_dropout`"),
+    // Up to 0.3 with a transformers below 4.35, which knows no sdpa; 0.4 asks for 4.36.
+    row((FACTORY, &[]), FIRST, ("attn_implementation", "eager"), "requirements.txt"),
+    row((FACTORY, &[]), Release::new(0, 4, 0), ("attn_implementation", "sdpa"), "requirements.txt"),
+    // ms-swift takes the optimizer of the transformers that it came out with.
+    row((SWIFT, &[]), FIRST, ("optim", "adamw_torch"), "transformers training_args.py `default_optim`"),
+    row(
+        (SWIFT, &[]),
+        Release::new(3, 7, 0),
+        ("optim", "adamw_torch_fused"),
+        "transformers training_args.py `default_optim`",
+    ),
+    // One row in a hundred is kept back to evaluate with, as often as it saves.
+    row(
+        (SWIFT, &[]),
+        FIRST,
+        ("eval_strategy", "steps"),
+        "arguments of data `dataset_test_ratio`, `split_dataset_ratio`",
+    ),
+    row((SWIFT, &[]), Release::new(3, 6, 0), ("eval_strategy", "no"), "arguments of data `split_dataset_ratio`"),
     // What the package asks for is installed beside it.
     row((AXOLOTL, &[]), FIRST, ("flash_linear_attention", ""), "METADATA"),
     row((AXOLOTL, &[]), Release::new(0, 17, 0), ("flash_linear_attention", "0.4.1"), "METADATA `Requires-Dist`"),
