@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use headroom_core::plan::Plan;
+use headroom_core::plan::{GpuChoice, Plan};
 use headroom_core::units::bytes_text;
 use headroom_files::diagnose::{Diagnosis, diagnose};
 use headroom_files::finding::{Finding, Language};
@@ -107,6 +107,10 @@ fn print(imported: &Import, files: &[File], out: &mut dyn Write) -> Result<(), F
     if !imported.has_plan() {
         writeln!(out, "No plan: nothing in these files says what trains or how.")?;
         return Ok(());
+    }
+    let is_told = imported.understood.iter().any(|told| told.field == "gpu" || told.field.starts_with("gpu."));
+    if let (false, GpuChoice::Catalogue(id)) = (is_told || imported.missing.contains(&"gpu"), &imported.plan.gpu) {
+        writeln!(out, "No file says which GPU it is: the plan has the default, gpu = \"{id}\".")?;
     }
     if !imported.missing.is_empty() {
         writeln!(out, "Missing, and to be given: {}", imported.missing.join(", "))?;

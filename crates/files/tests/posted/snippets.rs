@@ -283,3 +283,59 @@ fn a_model_configuration_that_a_script_fills_is_read() {
     says(&[("t.py", &script("trl"))], fields, &[]);
     assert!(read(&[("t.py", &script("mine"))]).missing.contains(&"model"));
 }
+
+#[test]
+fn a_run_outside_of_fences_counts_before_snippets_about_it() {
+    let run = "accelerate launch --multi_gpu --num_processes 4 examples/scripts/sft.py \\\n    --model_name_or_path Qwen/Qwen2.5-0.5B \\\n\
+        \x20   --dataset_name d \\\n    --packing \\\n    --max_length 8192 \\\n    --per_device_train_batch_size 16 \\\n    --gradient_checkpointing \\\n    --bf16\n";
+    let later = "\nIt runs with\n```\nper_device_eval_batch_size: 2\nper_device_train_batch_size: 2\n```\n";
+    let fields = json!({"per_device_train_batch_size": 16, "max_length": 8192, "packing": true, "num_gpus": 4});
+    says(&[("post.md", &[run, later].concat())], fields, &[]);
+    let settings = "My settings:\nmodel_name_or_path: Qwen/Qwen2.5-0.5B\nnum_processes: 7\nbf16: true\nuse_vllm: true\nvllm_gpu_memory_utilization: 0.7\n\
+        gradient_accumulation_steps: 16\ngradient_checkpointing: true\nmax_completion_length: 1024\nper_device_train_batch_size: 1\n\n\
+        Try this:\n```python\nGRPOConfig(..., num_generations=7)\n```\n";
+    let imported = read(&[("post.md", settings)]);
+    assert_eq!(value(&imported, "gradient_accumulation_steps"), json!(16));
+    assert_eq!(value(&imported, "rollout.max_completion_length"), json!(1024));
+    // A program in a fence stays the run, whatever lines stand around it.
+    let program = "seed: 1\nlr: 2\nwarmup: 3\n\n```python\nmodel = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B', torch_dtype='bfloat16')\n\
+        args = SFTConfig(output_dir='o', per_device_train_batch_size=3, max_length=512)\ntrainer = SFTTrainer(model=model, args=args)\n```\n";
+    says(&[("post.md", program)], json!({"per_device_train_batch_size": 3}), &[]);
+}
+
+#[test]
+fn a_loaders_length_is_that_of_supervised_runs() {
+    let script = |trainer: &str| {
+        [
+            "from unsloth import FastLanguageModel\nmodel, tokenizer = FastLanguageModel.from_pretrained('Qwen/Qwen3-4B', max_seq_length=2048, load_in_4bit=True)\n\
+            model = FastLanguageModel.get_peft_model(model, r=8)\n",
+            trainer,
+            "\n",
+        ]
+        .concat()
+    };
+    let supervised = script("trainer = SFTTrainer(model=model, args=SFTConfig(per_device_train_batch_size=2))");
+    says(&[("t.py", &supervised)], json!({"max_length": 2048}), &[]);
+    let preference = script("trainer = DPOTrainer(model=model, args=DPOConfig(per_device_train_batch_size=2))");
+    says(&[("t.py", &preference)], json!({"task": "dpo", "max_length": 1024}), &[]);
+}
+
+#[test]
+fn a_fallback_for_older_releases_says_no_release() {
+    let script = "from trl import DPOConfig, DPOTrainer\nmodel = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-0.5B')\nargs = DPOConfig(output_dir='o')\ntry:\n\
+        \x20   trainer = DPOTrainer(model=model, args=args, processing_class=tokenizer)\nexcept TypeError:\n    trainer = DPOTrainer(model=model, args=args, tokenizer=tokenizer)\n";
+    let imported = says(&[("t.py", script)], json!({"task": "dpo"}), &[]);
+    assert!(!kinds(&imported).contains(&"release_implied"));
+}
+
+#[test]
+fn releases_that_files_state_count() {
+    let script = "trl sft --model_name_or_path Qwen/Qwen2.5-0.5B --dataset_name d\n";
+    let project = "[project]\nname = \"p\"\ndependencies = [\n    \"trl (==0.15.0)\",\n]\n";
+    says(&[("run.sh", script), ("pyproject.toml", project)], json!({"trainer.version": "0.15.0"}), &[]);
+    let card = "axolotl version: `0.11.0.dev0`\n```yaml\nbase_model: Qwen/Qwen2.5-0.5B\nmicro_batch_size: 2\nsequence_len: 512\ndatasets:\n- path: d\n  type: alpaca\n```\n";
+    assert_eq!(value(&read(&[("README.md", card)]), "trainer.version"), json!("0.11.0"));
+    // transformers has no sdpa below torch 2.1.1.
+    let old = "python 3.10, torch 2.0.1, transformers 4.40.0\n\n```\nswift sft --model Qwen/Qwen2.5-0.5B --train_type full --max_length 700\n```\n";
+    says(&[("post.md", old)], json!({"attn_implementation": "eager", "software.torch": "2.0.1"}), &[]);
+}

@@ -233,6 +233,8 @@ fn texts_that_follow_each_other_and_counts_in_chinese_are_read() {
         ("在7卡上运行", 7, None),
         ("训练资源：32H800", 32, Some("h800-80gb")),
         ("4张3090lora微调", 4, Some("rtx-3090")),
+        ("我有七张A800 80g", 7, Some("a800-80gb")),
+        ("A800 7*80g 爆显存", 7, Some("a800-80gb")),
     ] {
         let imported =
             says(&[("post.md", &format!("{said}\n\n{script}\n"))], json!({"num_gpus": count, "max_length": 700}), &[]);
@@ -240,6 +242,10 @@ fn texts_that_follow_each_other_and_counts_in_chinese_are_read() {
             assert_eq!(value(&imported, "gpu"), json!(gpu), "{said}");
         }
     }
+    // The command says how many machines there are; a total in brackets is not counted for each.
+    let machines = "使用2台4卡机器(8卡)\n\nFORCE_TORCHRUN=1 NNODES=2 NODE_RANK=0 llamafactory-cli train --stage sft --do_train \
+        --model_name_or_path Qwen/Qwen2.5-0.5B --finetuning_type full\n";
+    says(&[("post.md", machines)], json!({"num_gpus": 8}), &[]);
     let switch = "python src/train_bash.py --stage sft --finetuning_type full --model_name_or_path Qwen/Qwen2.5-0.5B --flash_attn y --bf16\n";
     says(&[("r.sh", switch)], json!({"attn_implementation": "flash_attention_2"}), &[]);
 }

@@ -412,7 +412,24 @@ impl Parts {
         let is_shell = self.read.iter().filter(is_read).all(|read| read.kind == Kind::Shell);
         let is_note = markdown::blocks("", text).is_some();
         if self.read.iter().any(|read| is_read(&read)) && (!is_shell || is_note) {
-            self.beside_blocks(place, text);
+            let parts = outside(&markdown::without_blocks(text));
+            let others: usize = parts.iter().map(|(kind, content, _)| settings(*kind, content)).sum();
+            let of_blocks: usize = self
+                .read
+                .iter()
+                .filter(|read| read.place == place)
+                .map(|read| settings(read.kind, &read.content))
+                .sum();
+            if others <= 2 * of_blocks {
+                self.beside_blocks(place, parts);
+                return;
+            }
+            // The run stands outside, and what is fenced are words about it.
+            self.read.retain(|read| read.place != place);
+            for (kind, content, title) in parts {
+                self.titles.extend(title);
+                self.part(place, kind, content);
+            }
             return;
         }
         let parts = outside(text);
@@ -436,14 +453,14 @@ impl Parts {
 
     /// Takes what stands between the blocks of a note and is of a kind that none of them is: the settings that a fenced command
     /// names, the command of fenced settings.
-    fn beside_blocks(&mut self, place: usize, text: &str) {
+    fn beside_blocks(&mut self, place: usize, parts: Vec<(Kind, Content, Option<String>)>) {
         let of_place = |read: &&Read| read.place == place;
         let has = |kinds: fn(&Read) -> bool| self.read.iter().filter(of_place).any(kinds);
         let has_command = has(|read| matches!(read.content, Content::Commands(_)));
         let has_program = has(|read| matches!(read.content, Content::Script(_)));
         let has_settings = has(|read| matches!(read.content, Content::Tree(_)) && !is_beside(read.kind));
         let known: Vec<Kind> = self.read.iter().filter(of_place).map(|read| read.kind).collect();
-        for (kind, content, title) in outside(&markdown::without_blocks(text)) {
+        for (kind, content, title) in parts {
             let is_new = match &content {
                 Content::Commands(_) => !has_command && !has_program,
                 Content::Tree(_) if is_beside(kind) => !known.contains(&kind),
@@ -549,6 +566,24 @@ fn of_one_trainer(parts: &mut [&mut (Kind, Content)]) {
         {
             *kind = main;
         }
+    }
+}
+
+/// How many settings of a run a part has.
+fn settings(kind: Kind, content: &Content) -> usize {
+    match content {
+        Content::Commands(commands) => {
+            let options = |command: &Command| command.words.iter().filter(|word| word.text.starts_with("--")).count();
+            let runs = commands.iter().filter(|command| commands::trains(command) || commands::is_options(command));
+            runs.map(options).sum()
+        }
+        Content::Tree(node) if kind != Kind::Unknown => node.entries().len(),
+        // A call or two show a setting; a program says more than its calls' number.
+        Content::Script(script) => {
+            const PROGRAM: usize = 1000;
+            if script.calls.len() > 2 { PROGRAM } else { script.calls.len() }
+        }
+        _ => 0,
     }
 }
 

@@ -236,6 +236,12 @@ impl Gatherer<'_> {
         script: &Script,
     ) {
         let last = name.rsplit('.').next().unwrap_or(name);
+        // A script that knows the later name hands the former to older releases alone.
+        let is_former = |entry: &Entry| entry.key == "tokenizer" && last.ends_with("Trainer");
+        let knows = keywords.iter().any(is_former) && self.files[file].text.contains("processing_class");
+        let later: Vec<Entry> =
+            if knows { keywords.iter().filter(|entry| !is_former(entry)).cloned().collect() } else { Vec::new() };
+        let keywords = if knows { later.as_slice() } else { keywords };
         // Classes of the script's own stand for those that they derive from.
         let stands_for = if last == name { self.class_of(name, script) } else { Some(last.to_owned()) };
         let Some(stands_for) = stands_for else { return };

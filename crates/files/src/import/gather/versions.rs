@@ -144,6 +144,8 @@ pub(super) fn told_trainer(text: &str) -> Option<(&'static str, String)> {
 
 /// The packages that a line states a version of.
 fn stated(line: &str, kind: Kind) -> Vec<(String, String)> {
+    // Poetry's `"trl (==0.17.0)"`.
+    let line = &line.replace(" (==", "==").replace(" (~=", "~=");
     let mut found: Vec<_> = line.split(BETWEEN).filter_map(|word| requirement(word, &["==", "~="])).collect();
     let item = line.trim().trim_start_matches("- ").trim();
     if found.is_empty() && line.trim().starts_with("- ") && !item.contains(' ') {
@@ -201,7 +203,7 @@ pub(in crate::import) fn listed(line: &str) -> Option<(String, String)> {
         _ => {
             let (name, version) = line.split_once(':')?;
             let name = name.trim().split(" (").next()?;
-            (name.strip_suffix(" version")?, version.split_whitespace().next()?)
+            (name.strip_suffix(" version")?, version.split_whitespace().next()?.trim_matches('`'))
         }
     };
     let name = name.trim_matches(['`', '*']).to_ascii_lowercase();

@@ -85,10 +85,26 @@ impl Resolver {
         self.default(BATCH, queries.saturating_mul(group));
     }
 
+    /// The length that Unsloth loads a model for is its SFT trainer's alone: others have bounds of their own (unsloth models/rl.py).
+    fn length_of_loader(&mut self) {
+        if self.named != TrainerName::Unsloth || self.task == Task::Sft {
+            return;
+        }
+        if let Some(stated) = self.gathered.draft.facts.get_mut(&Fact::Length) {
+            let before = stated.len();
+            stated.retain(|said| !(said.key == "max_seq_length" && said.tool == "unsloth"));
+            self.ignored += before - stated.len();
+            if stated.is_empty() {
+                self.gathered.draft.facts.remove(&Fact::Length);
+            }
+        }
+    }
+
     fn length(&mut self) {
         if self.launched_by == Some(LaunchedBy::FlagEmbedding) && self.is_set("max_length") {
             return;
         }
+        self.length_of_loader();
         match self.whole(Fact::Length) {
             // swift/arguments/base_args/template_args.py `max_length`: what a prompt may have; answers have a bound of their own.
             Some((length, statement)) if self.named == TrainerName::MsSwift && self.is_reinforcement() => {
@@ -107,7 +123,7 @@ impl Resolver {
         if self.length_in_two() {
             return;
         }
-        if self.named == TrainerName::Unsloth && self.gathered.python.loads_model {
+        if self.named == TrainerName::Unsloth && self.gathered.python.loads_model && self.task == Task::Sft {
             // unsloth models/loader.py `max_seq_length`, which its trainers take over.
             self.default("max_length", 2048);
             return;
