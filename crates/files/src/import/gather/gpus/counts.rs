@@ -38,8 +38,7 @@ pub(super) fn told_count(text: &str) -> Option<(i64, Span)> {
         }
         // A condition holds for its clause.
         let clauses = line.split([',', '，', '。', ';', '；', '!', '?']).flat_map(|clause| clause.split(". "));
-        let words: Vec<&str> =
-            clauses.filter(|clause| sentence(clause, true).is_some()).flat_map(str::split_whitespace).collect();
+        let words: Vec<&str> = clauses.filter(|clause| counts_run(clause)).flat_map(str::split_whitespace).collect();
         for pair in words.windows(2) {
             let [count, unit] = pair else { continue };
             let unit = unit.trim_matches(|letter: char| !letter.is_ascii_alphanumeric()).to_ascii_lowercase();
@@ -52,6 +51,11 @@ pub(super) fn told_count(text: &str) -> Option<(i64, Span)> {
         }
     }
     found
+}
+
+/// Whether a clause says what the run has: an engine beside it has GPUs of its own.
+fn counts_run(clause: &str) -> bool {
+    !clause.to_ascii_lowercase().contains("vllm") && sentence(clause, true).is_some()
 }
 
 /// The GPUs of one machine of several: `2台4卡`, `2机8卡`, `2台机器每台8卡`.
