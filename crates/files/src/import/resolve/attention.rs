@@ -37,7 +37,7 @@ impl Resolver {
             self.default("attn_implementation", "flash_attention_2");
         }
         // transformers utils/import_utils.py `is_torch_sdpa_available`, from torch 2.1.1 on.
-        let torch = self.gathered.versions.get("torch").and_then(|torch| Some(torch.split_once('.')?));
+        let torch = self.gathered.versions.get("torch").and_then(|torch| torch.split_once('.'));
         if torch.is_some_and(|(major, rest)| major == "1" || major == "2" && (rest == "0" || rest.starts_with("0."))) {
             self.default("attn_implementation", "eager");
         }
