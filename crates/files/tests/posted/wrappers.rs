@@ -268,3 +268,12 @@ fn blocks_with_any_word_behind_their_fence_are_read() {
         says(&[("post.md", &post)], json!({"model": "Qwen/Qwen2.5-3B", "num_gpus": 2}), &[]);
     }
 }
+
+#[test]
+fn a_file_of_trls_keys_says_whose_an_unknown_script_is() {
+    let recipe = "model_name_or_path: Qwen/Qwen2.5-0.5B\ndataset_mixer:\n  d: 1.0\nmax_seq_length: 700\nuse_peft: true\nlora_r: 8\n\
+        per_device_train_batch_size: 3\ngradient_checkpointing: true\nbf16: true\n";
+    let run = "accelerate launch --num_processes=2 train_raw.py recipes/lora.yaml --torch_dtype=bfloat16\n";
+    let imported = read(&[("ft.sh", run), ("recipes/lora.yaml", recipe), ("requirements.txt", "trl==0.9.6\n")]);
+    assert_eq!(imported.trainer, ("trl".to_owned(), Some("0.9.6".to_owned())));
+}

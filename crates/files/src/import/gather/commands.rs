@@ -172,7 +172,10 @@ impl Gatherer<'_> {
         let module = super::options::module_file(&candidate.word);
         let given = self.named(&candidate.word).or_else(|| self.named(&module));
         let is_read = given.is_some_and(|place| self.found.kinds[place] == super::super::recognise::Kind::Python);
-        let of_trl = keys_trainer == TrainerName::Transformers && !is_read && is_method(&candidate.word);
+        // So are those that a file of its keys is handed to where it is installed for the run.
+        let has_keys = self.found.kinds.contains(&Kind::Trl) && self.found.versions.contains_key("trl");
+        let is_trls = is_method(&candidate.word) || has_keys;
+        let of_trl = keys_trainer == TrainerName::Transformers && !is_read && is_trls;
         let keys_trainer = if of_trl { TrainerName::Trl } else { keys_trainer };
         // axolotl 0.3's own script; beside its settings it is none of anyone else's.
         let of_axolotl = candidate.word == "finetune.py"
