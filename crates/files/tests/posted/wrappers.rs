@@ -277,3 +277,17 @@ fn a_file_of_trls_keys_says_whose_an_unknown_script_is() {
     let imported = read(&[("ft.sh", run), ("recipes/lora.yaml", recipe), ("requirements.txt", "trl==0.9.6\n")]);
     assert_eq!(imported.trainer, ("trl".to_owned(), Some("0.9.6".to_owned())));
 }
+
+#[test]
+fn a_command_that_a_here_document_puts_in_a_variable_runs() {
+    let script = "N=4\nread -r -d '' cmd <<EOF\naccelerate launch --multi_gpu --num_processes $N \\\nsft.py \\\n    --model_name_or_path Qwen/Qwen2.5-0.5B \\\n\
+        \x20   --dataset_name d \\\n    --packing \\\n    --max_length 700 --eos_token '<|im_end|>' \\\n    --per_device_train_batch_size 3\nEOF\n\
+        if [ -n \"$SLURM_JOB_ID\" ]; then\n    srun bash -c \"${cmd}\"\nelse\n    bash -c \"${cmd}\"\nfi\n";
+    let imported = read(&[("run.sh", script)]);
+    for (field, expected) in
+        [("num_gpus", json!(4)), ("max_length", json!(700)), ("per_device_train_batch_size", json!(3))]
+    {
+        assert_eq!(value(&imported, field), expected, "{field}");
+    }
+    assert_ne!(value(&imported, "method"), json!("lora"));
+}

@@ -58,10 +58,11 @@ impl Reader<'_> {
         };
         let at = words.windows(3).position(|three| is_shell(&three[0]) && takes_text(&three[1]))?;
         let word = words.get(at + 2).filter(|_| self.depth < DEEPEST)?;
+        let text = words.get(at + 2..).and_then(parted).unwrap_or_else(|| word.text.clone());
         let around = words.get(..at).unwrap_or_default();
         let given = if is_wrapper(around) { container::environment(around) } else { Vec::new() };
         let mut reader = Reader {
-            source: Source::new(&word.text),
+            source: Source::new(&text),
             at: 0,
             variables: self.variables.clone(),
             exported: self.exported.iter().chain(environment).chain(&given).cloned().collect(),
@@ -79,6 +80,18 @@ impl Reader<'_> {
         };
         Some(reader.run().map(|()| reader.commands.into_iter().map(|command| placed(command, word.span)).collect()))
     }
+}
+
+/// The command that a variable handed to `bash -c` holds word by word (`read -r -d '' cmd <<EOF`).
+fn parted(words: &[Word]) -> Option<String> {
+    let first = words.first().filter(|first| words.len() > 1 && STARTED.contains(&base(&first.text)))?;
+    let is_plain = |text: &str| !text.contains(|letter: char| letter.is_whitespace() || "<>|&;()*'\"".contains(letter));
+    let mut text = first.text.clone();
+    for word in words.iter().skip(1) {
+        let quote = if is_plain(&word.text) || word.text.contains('\'') { "" } else { "'" };
+        text.extend([" ", quote, &word.text, quote]);
+    }
+    Some(text)
 }
 
 /// The same command, every word of which stands at `span`.
