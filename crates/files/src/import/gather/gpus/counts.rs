@@ -28,7 +28,7 @@ pub(super) fn told_count(text: &str) -> Option<(i64, Span)> {
         if sentence(line, true).is_some() {
             // Of `2台4卡(8卡)` what one machine has counts: its number of machines stands in the command.
             let each = on_each(line);
-            for count in each.into_iter().chain(cards(line).filter(|_| each.is_none())) {
+            for count in each.into_iter().chain(unnamed_counts(line).filter(|_| each.is_none())) {
                 match found {
                     Some((other, _)) if count != other => return None,
                     Some(_) => {}
@@ -72,7 +72,7 @@ fn on_each(line: &str) -> Option<i64> {
 }
 
 /// Numbers of GPUs as Chinese sentences count them without their name: `在7卡上`, `4张显卡`, `8块GPU`.
-pub(super) fn cards(line: &str) -> impl Iterator<Item = i64> {
+pub(super) fn unnamed_counts(line: &str) -> impl Iterator<Item = i64> {
     const UNITS: [&str; 9] = ["卡", "张卡", "块卡", "张显卡", "块显卡", "个显卡", "张GPU", "块GPU", "个GPU"];
     const MOST: i64 = 4096;
     line.match_indices(|letter: char| letter.is_ascii_digit()).filter_map(move |(at, _)| {

@@ -209,7 +209,7 @@ fn mentions(text: &str, kind: Kind, is_note: bool) -> Vec<Mention> {
                 is_weighed: false,
             }));
         } else if let Some(name) = in_banner(line).or_else(|| in_table(line)) {
-            // A table cuts names short; what the card holds stands in the next row.
+            // A table cuts names short; the GPU's memory stands in the next row.
             let full = name.trim_end_matches('.').trim_end_matches(['-', ' ']);
             let size = size_in_banner(line).or_else(|| size_in_row(below));
             let printed = [full, &size.map_or_else(String::new, |size| format!(" {size}GB"))].concat();

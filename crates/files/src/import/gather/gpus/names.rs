@@ -57,19 +57,19 @@ pub(super) fn is_counted(name: &str, before: &str) -> bool {
     NUMBERS.contains(&name.trim_end_matches('s')) && COUNTS.contains(&last.to_ascii_lowercase().as_str())
 }
 
-/// Where a text names a card that the catalogue does not have: `RTX 9999`, `a K80 card`, `NVIDIA X100`.
+/// Where a text names a GPU that the catalogue does not have: `RTX 9999`, `a K80 card`, `NVIDIA X100`.
 pub(super) fn other(text: &str) -> Option<(usize, usize)> {
     const BRANDS: [&str; 7] = ["nvidia", "geforce", "rtx", "gtx", "tesla", "quadro", "radeon"];
-    const CARDS: [&str; 6] = ["gpu", "gpus", "vram", "card", "cards", "graphics"];
+    const GPU_WORDS: [&str; 6] = ["gpu", "gpus", "vram", "card", "cards", "graphics"];
     let words = words(text);
     let word = |at: usize| words.get(at).map_or("", |(from, to)| &text[*from..*to]);
     (0..words.len()).find_map(|at| {
         let name = word(at);
         let (from, to) = words[at];
-        // `two 48G graphics cards`, `a single GPU 16Gb VRAM`: a card by what it holds.
+        // `two 48G graphics cards`, `a single GPU 16Gb VRAM`: a GPU by its memory.
         let size = name.trim_end_matches(['B', 'b']).trim_end_matches(['i']).strip_suffix(['G', 'g']);
         let is_size = size.is_some_and(|size| !size.is_empty() && size.bytes().all(|byte| byte.is_ascii_digit()));
-        let is_word = |at: usize| CARDS.contains(&word(at).to_ascii_lowercase().as_str());
+        let is_word = |at: usize| GPU_WORDS.contains(&word(at).to_ascii_lowercase().as_str());
         if is_size && (is_word(at + 1) || is_word(at + 2) || at > 0 && is_word(at - 1)) {
             return Some((from, to));
         }

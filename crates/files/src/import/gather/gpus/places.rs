@@ -13,7 +13,7 @@ pub(super) fn in_banner(line: &str) -> Option<&str> {
     (!name.is_empty() && !name.contains(". ")).then_some(name)
 }
 
-/// GB of the card that such a line says, as its maker sells it.
+/// GB of the GPU that such a line says, as its maker sells it.
 pub(super) fn size_in_banner(line: &str) -> Option<u32> {
     let (_, behind) = line.split_once("Max memory")?;
     let number = behind.trim_start_matches([' ', ':', '=']).split(' ').next()?;
@@ -30,7 +30,7 @@ pub(super) fn in_table(line: &str) -> Option<&str> {
     (is_bus && name.len() < card.len() && !name.is_empty()).then_some(name)
 }
 
-/// GB of the card that the second row of nvidia-smi says: `| N/A   30C    P0    25W / 250W |      4MiB / 32768MiB |`.
+/// GB of the GPU that the second row of nvidia-smi says: `| N/A   30C    P0    25W / 250W |      4MiB / 32768MiB |`.
 pub(super) fn size_in_row(line: &str) -> Option<u32> {
     let memory = line.trim().strip_prefix('|')?.split('|').nth(1)?.trim();
     let (_, total) = memory.split_once("MiB / ")?;
