@@ -50,11 +50,7 @@ impl Reader<'_> {
         };
         self.nested -= 1;
         if !is_read {
-            // Half a script, or a sentence: from here on it is read line by line.
-            self.branches_left = 0;
-            (self.at, self.words) = (at, words);
-            self.commands.truncate(commands);
-            self.restore(before);
+            self.give_up((at, words, commands), before);
         }
         Ok(is_read)
     }
@@ -208,6 +204,14 @@ impl Reader<'_> {
         self.variables = state.variables;
         self.exported = state.exported;
         self.given = state.given;
+    }
+
+    /// Goes back to where a block began that does not end: half a script, or a sentence. From there on it is read line by line.
+    pub(super) fn give_up(&mut self, (at, words, commands): (usize, usize, usize), before: State) {
+        self.branches_left = 0;
+        (self.at, self.words) = (at, words);
+        self.commands.truncate(commands);
+        self.restore(before);
     }
 
     /// Whether the word `keyword` stands at the cursor.

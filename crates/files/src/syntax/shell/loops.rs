@@ -27,10 +27,7 @@ impl Reader<'_> {
         self.nested -= 1;
         self.turns = turns;
         if !is_read {
-            self.branches_left = 0;
-            (self.at, self.words) = (at, words);
-            self.commands.truncate(commands);
-            self.restore(before);
+            self.give_up((at, words, commands), before);
         }
         Ok(is_read)
     }
